@@ -1,0 +1,40 @@
+"""A launch command as read, before any default: the same object for every way people write it."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+
+class Usage(StrEnum):
+    """How the engine is used; defaults differ."""
+
+    SERVE = "serve"  # an API server
+    OFFLINE = "offline"  # the Python class, batch work
+
+
+@dataclass(frozen=True, slots=True)
+class Flag:
+    """One argument as written. `value` is None for a switch."""
+
+    name: str  # canonical: long form, dashes, no leading dashes ("tensor-parallel-size")
+    value: str | None
+    written: str  # as the person wrote it, for messages
+
+
+@dataclass(frozen=True, slots=True)
+class Launch:
+    """What a launch command, compose file, manifest or unit says."""
+
+    engine: str  # "vllm", "sglang", ...
+    model: str | None
+    flags: tuple[Flag, ...] = ()
+    version: str | None = None  # from an image tag or the option, as written
+    usage: Usage = Usage.SERVE
+    environment: Mapping[str, str] = field(default_factory=dict)
+    where: str = "the launch command"  # file and key for messages
+    image: str | None = None
+
+    def flag(self, name: str) -> Flag | None:
+        """The last flag of that canonical name, as argument parsers decide."""
+        found = [flag for flag in self.flags if flag.name == name]
+        return found[-1] if found else None

@@ -1,0 +1,1 @@
+"""vLLM: versions, arguments, memory rules, KV planning and log lines."""

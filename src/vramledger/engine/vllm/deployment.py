@@ -1,0 +1,83 @@
+"""A vLLM deployment: the launch command after vLLM's own defaults for version, GPU and model."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from vramledger.engine.launch import Launch, Usage
+from vramledger.engine.setting import Layout, Setting
+from vramledger.engine.vllm.rules import Rules
+from vramledger.hardware.accelerator import Accelerator
+from vramledger.model.dtype import DType
+from vramledger.model.model import Model
+
+
+@dataclass(frozen=True, slots=True)
+class Lora:
+    """Pre-allocated adapter slots."""
+
+    max_loras: int
+    max_rank: int
+    max_cpu_loras: int
+
+
+@dataclass(frozen=True, slots=True)
+class Speculation:
+    """Speculative decoding; `draft` is None for methods without a draft model."""
+
+    method: str  # "draft_model", "eagle", "eagle3", "mtp", "ngram", ...
+    tokens: int
+    draft: Model | None
+    draft_tp: int
+    draft_reference: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Deployment:
+    """Every value that memory depends on, each remembering whether it was given or defaulted."""
+
+    launch: Launch
+    version: str  # as given, or the newest known
+    version_note: str  # how the version maps to its rules; empty when it is known as it stands
+    rules: Rules
+    model: Model
+    accelerator: Accelerator
+    layout: Layout
+    usage: Usage
+    dtype: Setting[DType]
+    gpu_memory_utilization: Setting[float]
+    kv_cache_memory_bytes: Setting[int | None]
+    num_gpu_blocks_override: Setting[int | None]
+    max_model_len: Setting[int | None]  # None: fit to memory (--max-model-len auto)
+    max_num_seqs: Setting[int]
+    max_num_batched_tokens: Setting[int]
+    block_size: Setting[int | None]  # None: the attention backend's own
+    kv_cache_dtype: Setting[str]
+    kv_cache_skip_layers: tuple[str, ...]
+    enforce_eager: Setting[bool]
+    enable_prefix_caching: Setting[bool]
+    enable_chunked_prefill: Setting[bool]
+    async_scheduling: Setting[bool]
+    disable_hybrid_kv_cache_manager: Setting[bool]
+    cudagraph_capture_sizes: Setting[tuple[int, ...]]
+    quantization: Setting[str | None]
+    cpu_offload_gib: Setting[float]
+    swap_space_gib: Setting[float]
+    kv_offloading_gib: Setting[float]
+    mamba_cache_dtype: Setting[str]
+    mamba_ssm_cache_dtype: Setting[str]
+    mamba_block_size: Setting[int | None]
+    limit_mm_per_prompt: Mapping[str, int]
+    skip_mm_profiling: Setting[bool]
+    lora: Lora | None
+    speculation: Speculation | None
+    attention_backend: Setting[str | None]
+    estimate_cuda_graphs: bool  # VLLM_MEMORY_PROFILER_ESTIMATE_CUDAGRAPHS after defaults
+    ignored: tuple[Setting[str], ...] = ()  # arguments given without effect, `note` says why
+    environment: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def in_flight_batches(self) -> int:
+        """Batches scheduled at once: pipeline stages, plus one with asynchronous scheduling."""
+        if self.layout.pp > 1:
+            return self.layout.pp + (1 if self.async_scheduling.value else 0)
+        return 2 if self.async_scheduling.value else 1

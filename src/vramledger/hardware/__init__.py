@@ -1,0 +1,1 @@
+"""Hardware: accelerators, links and servers, with a source for every figure."""

@@ -1,0 +1,55 @@
+"""An accelerator as memory and time see it."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+from vramledger.evidence import Figure
+
+
+class Vendor(StrEnum):
+    """Who makes the accelerator; decides which engine paths exist."""
+
+    NVIDIA = "NVIDIA"
+    AMD = "AMD"
+    INTEL = "Intel"
+    HUAWEI = "Huawei"
+    CPU = "CPU"  # a host that serves on its own cores
+
+
+@dataclass(frozen=True, slots=True)
+class Accelerator:
+    """One GPU (or die) as the driver shows it.
+
+    `total` is the memory the driver reports in GiB, the only figure budgets start from; the
+    "80GB" of a product name is neither 10**9 nor 2**30. Missing figures are None: no guess.
+    """
+
+    name: str  # MODEL-MEMORY-FORM where needed: "H100-80GB-SXM", "L40S"
+    vendor: Vendor
+    architecture: str  # "Hopper", "Ada", "CDNA3"
+    compute_capability: tuple[int, int] | None  # NVIDIA only
+    nominal_gb: float
+    total: Figure  # GiB reported by the driver
+    bandwidth_gb_s: float | None = None
+    dense_tflops: Mapping[str, float] = field(default_factory=dict)  # "bf16", "fp8", "fp4", "int8"
+    multiprocessors: int | None = None  # SMs or compute units
+    fabric_gb_s: float | None = (
+        None  # NVLink or its like, both directions, None where there is none
+    )
+    pcie_gb_s: float | None = None  # one direction
+    form: str = ""  # "SXM", "PCIe card", "OAM", ...
+    slots: float | None = None
+    tdp_w: float | None = None
+    cooling: str = ""
+    per_server: int | None = None  # most in one usual server
+    unified_memory: bool = False  # shares the host's memory
+    aliases: tuple[str, ...] = ()
+    parent: str | None = None  # the whole GPU of a MIG slice
+    source: str = ""
+    notes: str = ""
+
+    @property
+    def total_bytes(self) -> int:
+        """Expected reported memory in bytes."""
+        return round(self.total.value * (1 << 30))

@@ -1,0 +1,189 @@
+"""A checked view of a ``config.json``: every value is read by name, with a range, or refused."""
+
+import json
+import math
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, Final
+
+from vramledger.errors import BadInput
+
+_LARGEST_DIMENSION: Final = 1 << 40
+_LARGEST_CONFIG_BYTES: Final = 64 << 20
+
+
+class Config:
+    """One JSON object of a configuration, with the place it came from for messages.
+
+    Keys read are remembered in `used`, so that tools can tell which figures a model rests on.
+    Values are never guessed: a getter with a default uses it only when the key is absent or null.
+    """
+
+    def __init__(self, values: Mapping[str, Any], where: str) -> None:
+        self.values = values
+        self.where = where
+        self.used: set[str] = set()
+
+    def has(self, key: str) -> bool:
+        """Whether the key is there and not null."""
+        self.used.add(key)
+        return self.values.get(key) is not None
+
+    def raw(self, key: str) -> Any:
+        """The value as JSON gave it, None when absent."""
+        self.used.add(key)
+        return self.values.get(key)
+
+    def int(self, key: str, default: int | None = None, least: int = 1) -> int:
+        """A whole number of at least `least`.
+
+        Raises:
+            BadInput: absent without a default, not a whole number, or out of range.
+        """
+        value = self.raw(key)
+        if value is None:
+            if default is None:
+                raise BadInput(
+                    f"{self.where} has no {key!r}, which this architecture needs; add it."
+                )
+            return default
+        whole = _whole(value)
+        if whole is None or not least <= whole <= _LARGEST_DIMENSION:
+            raise BadInput(
+                f"{self.where}: {key!r} is {_show(value)}; it must be a whole number from {least} "
+                f"to {_LARGEST_DIMENSION}."
+            )
+        return whole
+
+    def float(self, key: str, default: float) -> float:
+        """A finite number."""
+        value = self.raw(key)
+        if value is None:
+            return default
+        if (
+            isinstance(value, bool)
+            or not isinstance(value, int | float)
+            or not math.isfinite(value)
+        ):
+            raise BadInput(f"{self.where}: {key!r} is {_show(value)}; it must be a finite number.")
+        return float(value)
+
+    def bool(self, key: str, default: bool) -> bool:
+        value = self.raw(key)
+        if value is None:
+            return default
+        if not isinstance(value, bool):
+            raise BadInput(f"{self.where}: {key!r} is {_show(value)}; it must be true or false.")
+        return value
+
+    def str(self, key: str, default: str | None = None) -> str:
+        value = self.raw(key)
+        if value is None:
+            if default is None:
+                raise BadInput(
+                    f"{self.where} has no {key!r}, which this architecture needs; add it."
+                )
+            return default
+        if not isinstance(value, str):
+            raise BadInput(f"{self.where}: {key!r} is {_show(value)}; it must be a string.")
+        return value
+
+    def list(self, key: str) -> Sequence[Any] | None:
+        """A list, or None when the key is absent."""
+        value = self.raw(key)
+        if value is None:
+            return None
+        if not isinstance(value, list):
+            raise BadInput(f"{self.where}: {key!r} is {_show(value)}; it must be a list.")
+        return value
+
+    def ints(self, key: str, least: int = 0) -> tuple[int, ...] | None:
+        """A list of whole numbers, or None when the key is absent."""
+        values = self.list(key)
+        if values is None:
+            return None
+        whole = tuple(_whole(value) for value in values)
+        checked = tuple(n for n in whole if n is not None and least <= n <= _LARGEST_DIMENSION)
+        if len(checked) != len(values):
+            raise BadInput(
+                f"{self.where}: {key!r} must hold whole numbers from {least} to {_LARGEST_DIMENSION}."
+            )
+        return checked
+
+    def strs(self, key: str) -> tuple[str, ...] | None:
+        values = self.list(key)
+        if values is None:
+            return None
+        if not all(isinstance(value, str) for value in values):
+            raise BadInput(f"{self.where}: {key!r} must hold strings only.")
+        return tuple(values)
+
+    def sub(self, key: str) -> "Config | None":
+        """The object under the key as a `Config` of its own, or None when absent."""
+        value = self.raw(key)
+        if value is None:
+            return None
+        if not isinstance(value, dict):
+            raise BadInput(f"{self.where}: {key!r} is {_show(value)}; it must be an object.")
+        return Config(value, f"{self.where}, {key!r}")
+
+
+def parse_config(text: str | bytes, where: str) -> Config:
+    """Read a configuration from JSON text.
+
+    Raises:
+        BadInput: not UTF-8, not JSON, not an object, NaN or infinity inside, nested too deeply.
+    """
+    try:
+        content = text.decode("utf-8-sig") if isinstance(text, bytes) else text
+        values = json.loads(content, parse_constant=_refuse_constant)
+    except UnicodeDecodeError as error:
+        raise BadInput(
+            f"{where} is not UTF-8 text (byte {error.start}); save it as UTF-8."
+        ) from None
+    except RecursionError:
+        raise BadInput(f"{where} is nested too deeply to be a model configuration.") from None
+    except ValueError as error:
+        raise BadInput(f"{where} is not valid JSON: {error}.") from None
+    if not isinstance(values, dict):
+        raise BadInput(
+            f"{where} holds a JSON {type(values).__name__}; a configuration is an object."
+        )
+    return Config(values, where)
+
+
+def read_config(path: Path) -> Config:
+    """Read ``config.json`` from disk.
+
+    Raises:
+        BadInput: missing, unreadable, larger than 64 MiB, or as `parse_config`.
+    """
+    try:
+        size = path.stat().st_size
+        if size > _LARGEST_CONFIG_BYTES:
+            raise BadInput(
+                f"{path} is {size} bytes; a configuration is far smaller, give its file."
+            )
+        return parse_config(path.read_bytes(), str(path))
+    except OSError as error:
+        raise BadInput(f"{path} cannot be read: {error.strerror or error}.") from None
+
+
+def _whole(value: object) -> int | None:
+    if isinstance(value, bool):
+        return None
+    if isinstance(value, int):
+        return value
+    if isinstance(value, float) and value.is_integer():
+        return int(value)
+    return None
+
+
+def _refuse_constant(name: str) -> None:
+    message = f"{name} is not a number a configuration may hold"
+    raise ValueError(message)
+
+
+def _show(value: object) -> str:
+    text = repr(value)
+    return text if len(text) <= 60 else text[:57] + "..."

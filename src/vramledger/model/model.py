@@ -1,0 +1,125 @@
+"""`Model`: everything memory needs to know about a network, whatever file it came from."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+from vramledger.evidence import Basis
+from vramledger.model.cache import CacheLayer
+from vramledger.model.dtype import DType
+from vramledger.model.tensor import Role, Tensor
+
+
+class ModelKind(StrEnum):
+    """What the network does, which decides whether it has a KV cache."""
+
+    DECODER = "decoder"
+    ENCODER_DECODER = "encoder-decoder"
+    ENCODER = "encoder"  # embedding, reranking, classification: no cache
+
+
+@dataclass(frozen=True, slots=True)
+class Experts:
+    """A mixture of experts. `layers` is how many decoder layers carry one."""
+
+    count: int
+    per_token: int
+    intermediate: int
+    shared_intermediate: int  # total width of the shared experts, 0 where none
+    layers: int
+
+
+@dataclass(frozen=True, slots=True)
+class TextShape:
+    """Dimensions of the decoder that serves tokens (the text part of a multimodal model)."""
+
+    hidden: int
+    layers: int
+    heads: int  # query heads; 0 in attention-free models
+    kv_heads: int
+    head_dim: int
+    intermediate: int  # dense MLP width (widest where layers differ), 0 where none
+    vocab: int  # rows of the embedding as stored
+    max_positions: int  # longest sequence the configuration allows, rope scaling applied
+    experts: Experts | None = None
+    gated_mlp: bool = True  # gate and up projections (SwiGLU) rather than one
+
+
+@dataclass(frozen=True, slots=True)
+class TowerInput:
+    """What one largest item of a modality costs the encoder and the prompt.
+
+    `pixels` counts input elements of one item (3 x height x width), `tokens` the embeddings it
+    becomes in the decoder's prompt, `patches` the positions the tower itself computes on.
+    """
+
+    modality: str  # "image", "video", "audio"
+    pixels: int
+    tokens: int
+    patches: int
+    hidden: int  # the tower's width
+
+
+@dataclass(frozen=True, slots=True)
+class Quantization:
+    """How the checkpoint's weights are stored and what that shrinks."""
+
+    method: str  # "fp8", "awq", "gptq", "compressed-tensors", "mxfp4", "nvfp4", ...
+    detail: str  # a sentence for people: bits, group size, what is left out
+    weight_bits: float
+    activation_bits: int  # 16 where activations stay as they are, 8 or 4 where quantised
+    kv_dtype: str | None = None  # KV cache type the checkpoint declares ("fp8"), None otherwise
+    group_size: int = 0  # inputs that share a scale, 0 per tensor or channel
+    block: tuple[int, int] | None = None  # FP8 block shape [out, in]
+    act_order: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Model:
+    """A network as memory sees it. Tensors and caches are whole-model, before any split."""
+
+    id: str
+    architecture: str  # class name, e.g. "LlamaForCausalLM"
+    model_type: str
+    kind: ModelKind
+    dtype: DType  # of weights that say nothing else
+    text: TextShape
+    tensors: tuple[Tensor, ...]
+    cache_layers: tuple[CacheLayer, ...]
+    tied_embeddings: bool
+    extra_tensors: tuple[Tensor, ...] = ()  # in the checkpoint but not in the class: MTP layers
+    quantization: Quantization | None = None
+    towers: tuple[TowerInput, ...] = ()
+    sparse_topk: int = 0  # tokens a sparse-attention indexer keeps, 0 where none
+    weights_basis: Basis = Basis.DERIVED  # EXACT when file headers gave the bytes
+    header_bytes: int | None = None  # bytes of all tensors in the file headers, when there are any
+    notes: tuple[str, ...] = field(default=())
+
+    @property
+    def params_total(self) -> int:
+        """Parameters the class builds; buffers and MTP layers are not among them."""
+        return count_elements(t for t in self.tensors if t.role is not Role.BUFFER)
+
+    @property
+    def params_active(self) -> int:
+        """`params_total` less the routed experts that one token does not reach."""
+        if self.text.experts is None:
+            return self.params_total
+        routed = count_elements(t for t in self.tensors if t.role is Role.EXPERT)
+        unreached = routed - routed * self.text.experts.per_token // self.text.experts.count
+        return self.params_total - unreached
+
+    @property
+    def weights_bytes(self) -> int:
+        """Bytes as stored, buffers included; from headers where there are any."""
+        if self.header_bytes is not None:
+            return self.header_bytes
+        return sum(t.nbytes(self.dtype) for t in self.tensors)
+
+    def params_of(self, role: Role) -> int:
+        return count_elements(t for t in self.tensors if t.role is role)
+
+
+def count_elements(tensors: Iterable[Tensor]) -> int:
+    """Parameters in all the tensors."""
+    return sum(t.elements for t in tensors)
