@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Generic, TypeVar
 
-T = TypeVar("T", covariant=True)
+T_co = TypeVar("T_co", covariant=True)
 
 
 class Origin(StrEnum):
@@ -17,10 +17,10 @@ class Origin(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Setting(Generic[T]):
+class Setting(Generic[T_co]):
     """A value with its origin; `note` is one sentence where the origin needs explaining."""
 
-    value: T
+    value: T_co
     origin: Origin = Origin.DEFAULT
     note: str = ""
 

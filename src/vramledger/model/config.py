@@ -34,7 +34,7 @@ class Config:
         self.used.add(key)
         return self.values.get(key)
 
-    def int(self, key: str, default: int | None = None, least: int = 1) -> int:
+    def integer(self, key: str, default: int | None = None, least: int = 1) -> int:
         """A whole number of at least `least`.
 
         Raises:
@@ -55,7 +55,7 @@ class Config:
             )
         return whole
 
-    def float(self, key: str, default: float) -> float:
+    def number(self, key: str, default: float) -> float:
         """A finite number."""
         value = self.raw(key)
         if value is None:
@@ -68,7 +68,7 @@ class Config:
             raise BadInput(f"{self.where}: {key!r} is {_show(value)}; it must be a finite number.")
         return float(value)
 
-    def bool(self, key: str, default: bool) -> bool:
+    def flag(self, key: str, *, default: bool) -> bool:
         value = self.raw(key)
         if value is None:
             return default
@@ -76,7 +76,7 @@ class Config:
             raise BadInput(f"{self.where}: {key!r} is {_show(value)}; it must be true or false.")
         return value
 
-    def str(self, key: str, default: str | None = None) -> str:
+    def text(self, key: str, default: str | None = None) -> str:
         value = self.raw(key)
         if value is None:
             if default is None:
@@ -88,7 +88,7 @@ class Config:
             raise BadInput(f"{self.where}: {key!r} is {_show(value)}; it must be a string.")
         return value
 
-    def list(self, key: str) -> Sequence[Any] | None:
+    def items(self, key: str) -> Sequence[Any] | None:
         """A list, or None when the key is absent."""
         value = self.raw(key)
         if value is None:
@@ -97,9 +97,9 @@ class Config:
             raise BadInput(f"{self.where}: {key!r} is {_show(value)}; it must be a list.")
         return value
 
-    def ints(self, key: str, least: int = 0) -> tuple[int, ...] | None:
+    def integers(self, key: str, least: int = 0) -> tuple[int, ...] | None:
         """A list of whole numbers, or None when the key is absent."""
-        values = self.list(key)
+        values = self.items(key)
         if values is None:
             return None
         whole = tuple(_whole(value) for value in values)
@@ -110,8 +110,8 @@ class Config:
             )
         return checked
 
-    def strs(self, key: str) -> tuple[str, ...] | None:
-        values = self.list(key)
+    def texts(self, key: str) -> tuple[str, ...] | None:
+        values = self.items(key)
         if values is None:
             return None
         if not all(isinstance(value, str) for value in values):

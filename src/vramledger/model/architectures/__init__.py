@@ -29,7 +29,7 @@ def build(config: Config, model_id: str) -> Model:
         UnknownName: the ``model_type`` is none of ours.
         BadInput: a value is missing or out of range.
     """
-    model_type = config.str("model_type")
+    model_type = config.text("model_type")
     module = MODULES.get(model_type)
     if module is None:
         raise UnknownName("model_type", model_type, MODULES, f"{config.where}, 'model_type'")

@@ -12,7 +12,7 @@ def stored_dtype(config: Config) -> DType:
         UnknownName: the name is no element type.
     """
     key = "dtype" if config.has("dtype") else "torch_dtype"
-    name = config.str(key, "bfloat16").removeprefix("torch.")
+    name = config.text(key, "bfloat16").removeprefix("torch.")
     try:
         return DType(name)
     except ValueError:

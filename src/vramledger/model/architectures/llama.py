@@ -12,11 +12,11 @@ from vramledger.model.tensor import Tensor
 def build(config: Config, model_id: str) -> Model:
     """A Llama-style decoder; ``head_dim`` defaults to hidden / heads as in its class."""
     text = _shape(config)
-    tied = config.bool("tie_word_embeddings", default=False)
+    tied = config.flag("tie_word_embeddings", default=False)
     return Model(
         id=model_id,
         architecture="LlamaForCausalLM",
-        model_type=config.str("model_type"),
+        model_type=config.text("model_type"),
         kind=ModelKind.DECODER,
         dtype=stored_dtype(config),
         text=text,
@@ -30,8 +30,8 @@ def build(config: Config, model_id: str) -> Model:
 
 
 def _shape(config: Config) -> TextShape:
-    hidden = config.int("hidden_size")
-    heads = config.int("num_attention_heads")
+    hidden = config.integer("hidden_size")
+    heads = config.integer("num_attention_heads")
     if not config.has("head_dim") and hidden % heads:
         raise BadInput(
             f"{config.where}: 'hidden_size' ({hidden}) is not a multiple of "
@@ -39,19 +39,19 @@ def _shape(config: Config) -> TextShape:
         )
     return TextShape(
         hidden=hidden,
-        layers=config.int("num_hidden_layers"),
+        layers=config.integer("num_hidden_layers"),
         heads=heads,
-        kv_heads=config.int("num_key_value_heads", heads),
-        head_dim=config.int("head_dim", hidden // heads),
-        intermediate=config.int("intermediate_size"),
-        vocab=config.int("vocab_size"),
-        max_positions=config.int("max_position_embeddings", 2048),
+        kv_heads=config.integer("num_key_value_heads", heads),
+        head_dim=config.integer("head_dim", hidden // heads),
+        intermediate=config.integer("intermediate_size"),
+        vocab=config.integer("vocab_size"),
+        max_positions=config.integer("max_position_embeddings", 2048),
     )
 
 
 def _tensors(config: Config, text: TextShape, tied: bool) -> list[Tensor]:
-    attention_bias = config.bool("attention_bias", default=False)
-    mlp_bias = config.bool("mlp_bias", default=False)
+    attention_bias = config.flag("attention_bias", default=False)
+    mlp_bias = config.flag("mlp_bias", default=False)
     tensors = [embedding("model.embed_tokens", text.vocab, text.hidden)]
     for i in range(text.layers):
         prefix = f"model.layers.{i}."
