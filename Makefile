@@ -1,0 +1,48 @@
+# Every target sets up what it needs in .venv; a second run is quick.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+STAMP := $(VENV)/.installed
+
+.PHONY: demo test check live bench accuracy fuzz docs clean
+.DEFAULT_GOAL := demo
+
+$(STAMP): pyproject.toml
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "vramledger needs Python 3.11 or newer; set PYTHON=/path/to/python3.11 and run make again."; exit 1; }
+	@$(PYTHON) -c 'import ensurepip, venv' 2>/dev/null || { echo "This Python has no ensurepip; install your system's venv package (Debian: apt-get install python3-venv) and run make again."; exit 1; }
+	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --upgrade "pip>=25.1"
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[full]" --group dev
+	@touch $(STAMP)
+
+demo: $(STAMP)  ## size a real requirement and show one full ledger
+	@$(BIN)/python scripts/demo.py
+
+test: $(STAMP)  ## everything that needs no engine and no network
+	@$(BIN)/python -m pytest -n 2 -m "not live and not fuzz and not bench"
+
+check: $(STAMP)  ## lint, types, import directions, documents in step with the code
+	@$(BIN)/ruff check src tests scripts
+	@$(BIN)/ruff format --check src tests scripts
+	@$(BIN)/mypy
+	@$(BIN)/lint-imports
+	@$(BIN)/python scripts/docs.py --check
+
+live: $(STAMP)  ## against the real engine on this machine's CPU
+	@$(BIN)/python scripts/live/prepare.py
+	@VRAM_LIVE_REQUIRED=1 $(BIN)/python -m pytest -m live tests/live
+
+bench: $(STAMP)  ## start-up and sizing times as ratios, measured side by side
+	@$(BIN)/python scripts/bench.py
+
+accuracy: $(STAMP)  ## fit the calibrated terms, cross-validate, write coefficients and table
+	@$(BIN)/python scripts/accuracy/run.py
+
+fuzz: $(STAMP)  ## at least 100,000 hostile inputs
+	@$(BIN)/python -m pytest -m fuzz tests/fuzz -p no:randomly
+
+docs: $(STAMP)  ## write the generated parts of the documents
+	@$(BIN)/python scripts/docs.py
+
+clean:
+	@rm -rf $(VENV) .mypy_cache .pytest_cache .ruff_cache .hypothesis dist

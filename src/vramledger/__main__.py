@@ -1,0 +1,5 @@
+"""``python -m vramledger`` is ``vram``."""
+
+from vramledger.cli.main import main
+
+main()

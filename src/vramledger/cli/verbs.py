@@ -1,0 +1,28 @@
+"""The verbs and their groups. A verb is one row here and one file with a `command`."""
+
+from dataclasses import dataclass
+from typing import Final
+
+
+@dataclass(frozen=True, slots=True)
+class Verb:
+    """One verb: where its command lives and the line the help shows for it."""
+
+    name: str
+    group: str
+    help: str
+
+    @property
+    def module(self) -> str:
+        return f"vramledger.cli.{self.name}"
+
+
+VERBS: Final = (
+    Verb("size", "Size", "From a requirement to the cards and layouts that hold it."),
+    Verb("ledger", "Size", "Where every GiB of a launch command goes, per GPU."),
+    Verb("inspect", "Size", "What a model weighs and what a token costs."),
+    Verb("plan", "Size", "Write and check a plan file."),
+    Verb("gpus", "Size", "The accelerators we know, with reported memory."),
+)
+
+BY_NAME: Final = {verb.name: verb for verb in VERBS}

@@ -1,0 +1,1 @@
+"""Renderers of results: terminal, JSON and Markdown. No arithmetic here."""
