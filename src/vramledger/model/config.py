@@ -15,7 +15,8 @@ _LARGEST_CONFIG_BYTES: Final = 64 << 20
 class Config:
     """One JSON object of a configuration, with the place it came from for messages.
 
-    Keys read are remembered in `used`, so that tools can tell which figures a model rests on.
+    Keys read are remembered in `used` (and in `children`, for nested objects), so that tools can
+    tell which figures a model rests on.
     Values are never guessed: a getter with a default uses it only when the key is absent or null.
     """
 
@@ -23,6 +24,7 @@ class Config:
         self.values = values
         self.where = where
         self.used: set[str] = set()
+        self.children: dict[str, Config] = {}
 
     def has(self, key: str) -> bool:
         """Whether the key is there and not null."""
@@ -125,7 +127,9 @@ class Config:
             return None
         if not isinstance(value, dict):
             raise BadInput(f"{self.where}: {key!r} is {_show(value)}; it must be an object.")
-        return Config(value, f"{self.where}, {key!r}")
+        if key not in self.children:
+            self.children[key] = Config(value, f"{self.where}, {key!r}")
+        return self.children[key]
 
 
 def parse_config(text: str | bytes, where: str) -> Config:

@@ -4,6 +4,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from enum import StrEnum
 
+from vramledger.errors import CannotKnow
 from vramledger.evidence import Basis
 from vramledger.model.cache import CacheLayer
 from vramledger.model.dtype import DType
@@ -94,6 +95,17 @@ class Model:
     weights_basis: Basis = Basis.DERIVED  # EXACT when file headers gave the bytes
     header_bytes: int | None = None  # bytes of all tensors in the file headers, when there are any
     notes: tuple[str, ...] = field(default=())
+    cache_unknown: str | None = None  # why the cache cannot be told (then `cache_layers` is empty)
+
+    def require_cache(self) -> tuple[CacheLayer, ...]:
+        """The cache layers.
+
+        Raises:
+            CannotKnow: the weights are known but what the network remembers is not.
+        """
+        if self.cache_unknown is not None:
+            raise CannotKnow(self.cache_unknown)
+        return self.cache_layers
 
     @property
     def params_total(self) -> int:
