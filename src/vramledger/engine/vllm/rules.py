@@ -33,14 +33,34 @@ class SamplerPath(StrEnum):
     FLASHINFER = "FlashInfer"  # from 0.21 on GPUs it supports
 
 
+class RunnerV2(StrEnum):
+    """Which models the second model runner serves unless an environment variable says otherwise."""
+
+    NEVER = "never"  # up to 0.21
+    DENSE = "generating models without experts or recurrent state"
+    ALWAYS = "every model"
+
+
 class ProfileRule(StrEnum):
     """What the engine subtracts from the budget before the KV pool."""
 
-    V0_DEVICE = "peak device use"  # V0 up to 0.5.5
-    V0_PARTS = "weights + torch peak + non-torch (V0)"
-    V1_ALL_NON_TORCH = "torch peak + every non-torch byte on the GPU"  # V1 0.7 to 0.9
-    V1_OWN = "weights + torch peak + own non-torch"  # 0.10 to 0.26
+    V0_DEVICE = "peak device use"  # V0 up to 0.6.3
+    V0_PARTS = "weights + torch peak + non-torch (V0)"  # V0 from 0.6.5
+    V1_ALL_NON_TORCH = "torch peak + every non-torch byte on the GPU"  # V0 0.6.4 and V1 up to 0.9.0
+    V1_OWN = "weights + torch peak + own non-torch"  # 0.9.1 to 0.26
     V1_DEVICE_DELTA = "device delta + transient peak"  # from 0.27
+
+
+class BatchTable(StrEnum):
+    """How ``max_num_seqs`` and ``max_num_batched_tokens`` default."""
+
+    V0_512 = "256 sequences; max_model_len, or 512 tokens with chunked prefill"  # up to 0.6.3
+    V0_2048 = "256 sequences; max_model_len, or 2048 tokens with chunked prefill"  # V0 from 0.6.4
+    FLAT = "256 sequences, by usage only"  # V1 0.6
+    BY_NAME = "larger batches on H100 and H200"  # V1 0.7.0 to 0.8.4
+    BY_MEMORY = "larger batches and 1024 sequences from 70 GiB"  # 0.8.5
+    BY_MEMORY_NOT_A100 = "as before, A100 left out"  # 0.9.0 to 0.27
+    BY_MEMORY_160 = "as before, and 16384 tokens from 160 GiB"  # 0.28 on
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +68,7 @@ class Rules:
     """The rules of one version family (see the fields' comments for units)."""
 
     family: str  # "0.19"
-    v1: bool  # engine generation the version uses by default
+    v1: bool  # the engine generation these rules are for
     utilization_default: float
     profile: ProfileRule
     token_figure: TokenFigure
@@ -57,9 +77,9 @@ class Rules:
     padding_threshold: (
         float | None
     )  # group size = max bucket if max < threshold * min; None: always min
-    hybrid_groups: bool  # the hybrid KV cache manager exists (0.10.0 on)
+    hybrid_groups: bool  # the hybrid KV cache manager exists (0.9.1 on)
     unify_page_sizes: bool  # smaller pages get more tokens per block (0.12 on)
-    pad_pages_to_largest: bool  # indivisible pages are padded (0.26 on)
+    pad_pages_to_largest: bool  # indivisible attention pages are padded (0.24 on)
     window_in_flight: bool  # window reservation counts batches in flight (0.26 on)
     graph_estimate_run: bool  # the graph trial runs (0.18 on)
     graph_in_budget: bool  # the graph estimate is deducted by default (0.20 on)
@@ -67,13 +87,22 @@ class Rules:
     nccl_outside_budget: bool  # distributed init precedes the baseline (0.11 on)
     async_scheduling: bool  # on by default (0.14 on)
     chunked_prefill_default: bool  # always on (V1), else by length
-    hybrid_prefix_caching: bool  # prefix caching on by default for Mamba hybrids (0.30 on)
+    hybrid_prefix_caching: bool  # prefix caching on by default for Mamba hybrids (0.28 on)
     kv_memory_bytes: bool  # --kv-cache-memory-bytes exists (0.10.2 on)
     auto_fit: bool  # --max-model-len auto (0.14 on)
     swap_space: bool  # still acted on (V0)
     override_in_fit_check: bool  # 0.21 on
-    batch_rows_160: bool  # the >= 160 GiB row of batch defaults exists (0.30 on)
-    batch_a100_split: bool  # the >= 70 GiB row exists (0.8.5 on)
+    batch_table: BatchTable
     mamba_checkpoint_blocks: (
         int  # extra state blocks per request in "align" mode for Mamba-2 (0.32: 1)
     )
+    sampler_profiled: bool = True  # the profile run samples (V1 0.7: logits only)
+    moe_workspace_kept: bool = False  # expert work space outlives the forward pass (0.14 on)
+    runner_v2: RunnerV2 = RunnerV2.NEVER
+    sampler_warmup_profiled: bool = False  # the second runner profiles float32 logits too (0.32 on)
+    budget_rounds_up: bool = False  # total x utilization rounded up to a byte (0.14 on)
+    pad_mamba_pages: bool = False  # a Mamba page smaller than the largest is padded (0.26 on)
+    mla_block_forced: bool = False  # the MLA backend overrides --block-size (up to 0.17)
+    whole_prompt_admission: bool = False  # a request waits until its whole prompt fits (0.19 on)
+    startup_memory_check: bool = False  # refuses to start when less than the budget is free (0.9.1)
+    multimodal_reserve: bool = False  # frontend decoding reserves GPU memory (0.26 on)

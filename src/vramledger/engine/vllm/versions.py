@@ -1,0 +1,217 @@
+"""From a version string to its rules: the only place that knows vLLM's version numbers.
+
+`_CHANGES` says in which release each rule took its value, read in vLLM's own sources of 0.4.2 to
+0.33.0. A release's rules are the first row overlaid with every later row up to that release. Where
+both engine generations exist, each has its own rules.
+"""
+
+import re
+from dataclasses import dataclass, replace
+from functools import cache
+from typing import Any, Final
+
+from vramledger.engine.vllm.rules import (
+    BatchTable,
+    FitCheck,
+    ProfileRule,
+    Rules,
+    SamplerPath,
+    TokenFigure,
+)
+from vramledger.errors import BadInput, UnknownName
+
+Release = tuple[int, int, int]
+
+OLDEST_MINOR: Final = 4
+NEWEST_MINOR: Final = 33
+FAMILIES: Final = tuple(f"0.{minor}" for minor in range(OLDEST_MINOR, NEWEST_MINOR + 1))
+_ANY_PATCH: Final = 999  # "0.10" means the last release of the family
+_V1_EXISTS: Final[Release] = (0, 6, 5)
+_V1_DEFAULT: Final[Release] = (0, 8, 0)
+_V0_GONE: Final[Release] = (0, 11, 0)
+_MOVING: Final = frozenset({"latest", "nightly", "main", "master", "dev", "head", "stable"})
+_VERSION: Final = re.compile(
+    r"v?(?P<major>\d+)\.(?P<minor>\d+)(?:\.(?P<patch>\d+))?"
+    r"(?P<between>(?:[.-]?(?:rc|a|b|alpha|beta|dev|pre)\d*)*)"
+    r"(?:[.-]?post\d+)*(?:\.\d+)?(?:[+_-][\w.+-]*)?\Z",
+    re.IGNORECASE,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class VersionMatch:
+    """The rules a version string stands for; `note` is one sentence where they are not its own."""
+
+    version: str  # as given, or the newest known release
+    release: Release
+    rules: Rules
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class _Change:
+    """Rules that hold from a release on, for one generation or (None) for both."""
+
+    since: Release
+    values: dict[str, Any]
+    v1: bool | None = None
+
+
+_FIRST: Final = Rules(
+    family="0.4",
+    v1=False,
+    utilization_default=0.90,
+    profile=ProfileRule.V0_DEVICE,
+    token_figure=TokenFigure.BLOCKS,
+    fit_check=FitCheck.V0_TOKENS,
+    null_block_in_fit_check=False,
+    padding_threshold=None,
+    hybrid_groups=False,
+    unify_page_sizes=False,
+    pad_pages_to_largest=False,
+    window_in_flight=False,
+    graph_estimate_run=False,
+    graph_in_budget=False,
+    sampler=SamplerPath.SORT,
+    nccl_outside_budget=False,
+    async_scheduling=False,
+    chunked_prefill_default=False,
+    hybrid_prefix_caching=False,
+    kv_memory_bytes=False,
+    auto_fit=False,
+    swap_space=True,
+    override_in_fit_check=False,
+    batch_table=BatchTable.V0_512,
+    mamba_checkpoint_blocks=0,
+)
+
+_CHANGES: Final = (
+    # V0
+    _Change((0, 5, 0), {"mla_block_forced": True}),
+    _Change((0, 6, 4), {"profile": ProfileRule.V1_ALL_NON_TORCH}, v1=False),
+    _Change((0, 6, 4), {"batch_table": BatchTable.V0_2048}, v1=False),
+    _Change((0, 6, 5), {"profile": ProfileRule.V0_PARTS}, v1=False),
+    # V1
+    _Change(
+        (0, 6, 5),
+        {
+            "v1": True,
+            "profile": ProfileRule.V1_ALL_NON_TORCH,
+            "token_figure": TokenFigure.GROUP_BLOCKS,
+            "fit_check": FitCheck.SUM_OF_LAYERS,
+            "chunked_prefill_default": True,
+            "swap_space": False,
+            "batch_table": BatchTable.FLAT,
+        },
+        v1=True,
+    ),
+    _Change((0, 7, 0), {"batch_table": BatchTable.BY_NAME}, v1=True),
+    _Change((0, 8, 5), {"batch_table": BatchTable.BY_MEMORY}, v1=True),
+    _Change((0, 9, 0), {"batch_table": BatchTable.BY_MEMORY_NOT_A100}, v1=True),
+    _Change(
+        (0, 9, 1),
+        {"profile": ProfileRule.V1_OWN, "hybrid_groups": True, "startup_memory_check": True},
+        v1=True,
+    ),
+    _Change((0, 10, 2), {"kv_memory_bytes": True}, v1=True),
+    _Change((0, 11, 0), {"nccl_outside_budget": True}),
+    _Change((0, 12, 0), {"padding_threshold": 1.25, "unify_page_sizes": True}),
+    _Change(
+        (0, 14, 0),
+        {
+            "fit_check": FitCheck.FIRST_GROUP,
+            "auto_fit": True,
+            "async_scheduling": True,
+            "budget_rounds_up": True,
+        },
+    ),
+    _Change((0, 17, 0), {"sampler": SamplerPath.TRITON}),
+    _Change(
+        (0, 18, 0),
+        {"padding_threshold": 1.5, "graph_estimate_run": True, "mla_block_forced": False},
+    ),
+    _Change((0, 19, 0), {"fit_check": FitCheck.ALL_GROUPS, "whole_prompt_admission": True}),
+    _Change((0, 20, 0), {"utilization_default": 0.92, "graph_in_budget": True}),
+    _Change(
+        (0, 21, 0),
+        {
+            "token_figure": TokenFigure.CONCURRENCY,
+            "sampler": SamplerPath.FLASHINFER,
+            "override_in_fit_check": True,
+        },
+    ),
+    _Change((0, 24, 0), {"pad_pages_to_largest": True}),
+    _Change(
+        (0, 26, 0),
+        {"window_in_flight": True, "pad_mamba_pages": True, "multimodal_reserve": True},
+    ),
+    _Change((0, 27, 0), {"profile": ProfileRule.V1_DEVICE_DELTA}),
+    _Change((0, 28, 0), {"hybrid_prefix_caching": True, "batch_table": BatchTable.BY_MEMORY_160}),
+    _Change((0, 29, 0), {"null_block_in_fit_check": True}),
+    _Change((0, 32, 0), {"mamba_checkpoint_blocks": 1}),
+)
+
+
+@cache
+def rules_at(release: Release, *, v1: bool) -> Rules:
+    """The rules of a release for one engine generation; `release` must be a known family."""
+    rules = replace(_FIRST, family=f"{release[0]}.{release[1]}")
+    for change in _CHANGES:
+        if change.since <= release and change.v1 in (None, v1):
+            rules = replace(rules, **change.values)
+    return rules
+
+
+def runs_v1_by_default(release: Release) -> bool:
+    """Whether the release starts the V1 engine when nothing speaks against it."""
+    return release >= _V1_DEFAULT
+
+
+def has_both_generations(release: Release) -> bool:
+    """Whether the release can run either engine generation."""
+    return _V1_EXISTS <= release < _V0_GONE
+
+
+def rules_for(version: str | None) -> VersionMatch:
+    """The rules of a version string: ``0.19.1``, ``v0.11.0``, ``0.8.5.post1``, ``nightly``.
+
+    A missing or moving version means the newest known one, and a newer version is given the newest
+    known rules; both are said in the note.
+
+    Raises:
+        UnknownName: the text is not a vLLM version or the family is too old to be known.
+    """
+    if version is None:
+        return _newest("", "No engine version is given; the newest known rules are used")
+    text = version.strip()
+    word = text.casefold().split("-")[0].split("_")[0]
+    if word in _MOVING:
+        return _newest("", f"{text!r} moves with time; the newest known rules are used")
+    match = _VERSION.match(text)
+    if match is None:
+        raise UnknownName(
+            "vLLM version", text, FAMILIES, hint="Give a release such as 0.19.0 or v0.11.0."
+        )
+    major, minor = int(match["major"]), int(match["minor"])
+    patch = int(match["patch"]) if match["patch"] is not None else _ANY_PATCH
+    if (major, minor) > (0, NEWEST_MINOR):
+        return _newest(text, f"vLLM {text} is newer than any known version")
+    if minor < OLDEST_MINOR:
+        raise BadInput(
+            f"vLLM {text} is older than any known version; known are {FAMILIES[0]} to "
+            f"{FAMILIES[-1]}."
+        )
+    release = (major, minor, patch)
+    note = ""
+    if match["between"]:
+        note = (
+            f"vLLM {text} is a build between releases; the rules of {major}.{minor} are used, and "
+            "some of the next release may already hold."
+        )
+    return VersionMatch(text, release, rules_at(release, v1=runs_v1_by_default(release)), note)
+
+
+def _newest(version: str, reason: str) -> VersionMatch:
+    release = (0, NEWEST_MINOR, _ANY_PATCH)
+    note = f"{reason} ({FAMILIES[-1]})."
+    return VersionMatch(version or FAMILIES[-1], release, rules_at(release, v1=True), note)
