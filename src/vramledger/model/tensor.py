@@ -43,7 +43,10 @@ class Shard(StrEnum):
 class Encoding(Protocol):
     """How a quantised weight is stored, its scales and zeros included."""
 
-    name: str
+    @property
+    def name(self) -> str:
+        """What people call it: ``fp8``, ``Q4_K``."""
+        ...
 
     def nbytes(self, shape: Sequence[int]) -> int:
         """Bytes for one matrix of this shape ``[out, in]``."""
@@ -55,7 +58,8 @@ class Tensor:
     """One parameter, or `copies` equal ones (the experts of a layer).
 
     A fused parameter (``qkv_proj``) may be given as several pieces of the same `name`, each with
-    its own `shard`; their sizes add up to the stored tensor.
+    its own `shard`; their sizes add up to the stored tensor. Copies without "{e}" in their name are
+    one stored array with the expert as its first dimension.
     """
 
     name: str  # as the checkpoint names it; "{e}" stands for the expert number when copies > 1
@@ -70,6 +74,7 @@ class Tensor:
     linear: bool = False  # a weight matrix that a quantisation scheme may cover
     dtype: DType | None = None  # None: the model's own
     encoding: Encoding | None = None  # None: plain elements of `dtype`
+    class_dtype: DType | None = None  # type the model's class insists on; engines need not follow
 
     @property
     def elements(self) -> int:

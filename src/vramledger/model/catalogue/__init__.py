@@ -1,0 +1,136 @@
+"""Well-known models by name, offline: our own TOML of figures, one file a model.
+
+``models/ORG--NAME.toml`` holds ``id``, ``source``, ``architecture`` and the table ``config``: the
+figures an architecture's builder reads, under the names a configuration gives them. An entry with
+``like = "other id"`` starts from that model's figures and overrides some. ``aliases.toml`` lists
+names that share every figure with a model of the catalogue.
+
+Lists of layer names are kept short: ``{0..61}`` and ``{0,3,5..7}`` in a string stand for one
+string a number.
+"""
+
+import re
+import tomllib
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any, Final
+
+from vramledger.errors import BadInput
+
+_ROOT: Final = Path(__file__).parent
+_RANGE: Final = re.compile(r"\{(\d+(?:\.\.\d+)?(?:,\d+(?:\.\.\d+)?)*)\}")
+LISTS_WITH_RANGES: Final = frozenset({"ignore", "modules_to_not_convert", "exclude_modules"})
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One model of the catalogue, under the name it was asked for."""
+
+    id: str
+    source: str
+    config: Mapping[str, Any]
+    same_as: str | None  # the entry whose figures these are, where the name is an alias
+
+
+def ids() -> tuple[str, ...]:
+    """Every model that has a file of its own, sorted."""
+    return tuple(sorted(_id_of(path.name) for path in (_ROOT / "models").glob("*.toml")))
+
+
+@cache
+def aliases() -> Mapping[str, str]:
+    """Names that stand for a model of the catalogue, with the id whose figures they share."""
+    table = tomllib.loads((_ROOT / "aliases.toml").read_text(encoding="utf-8"))
+    return {alias: target for target, names in table.items() for alias in names}
+
+
+def known_names() -> tuple[str, ...]:
+    """Every id and alias."""
+    return (*ids(), *aliases())
+
+
+def find(name: str) -> Entry | None:
+    """The entry behind an id or alias; case does not matter, nor the organisation if one is meant.
+
+    Raises:
+        BadInput: the name without an organisation means models that differ.
+    """
+    target = _match(name, ids())
+    if target is not None:
+        return _entry(target, target)
+    alias = _match(name, aliases())
+    return _entry(alias, aliases()[alias]) if alias is not None else None
+
+
+def _match(name: str, known: Iterable[str]) -> str | None:
+    folded = name.casefold()
+    by_tail = []
+    for candidate in known:
+        full = candidate.casefold()
+        if full == folded:
+            return candidate
+        if full.rpartition("/")[2] == folded:
+            by_tail.append(candidate)
+    if len(by_tail) > 1:
+        raise BadInput(
+            f"{name!r} means several models: {', '.join(sorted(by_tail))}; "
+            "write the organisation too."
+        )
+    return by_tail[0] if by_tail else None
+
+
+def _entry(name: str, target: str) -> Entry:
+    content = _read(target)
+    config = content["config"]
+    if "like" in content:
+        config = _merge(_read(content["like"])["config"], config)
+    return Entry(name, content["source"], expand(config), target if name != target else None)
+
+
+def _read(model_id: str) -> dict[str, Any]:
+    path = _ROOT / "models" / f"{model_id.replace('/', '--')}.toml"
+    return tomllib.loads(path.read_text(encoding="utf-8"))
+
+
+def _id_of(file_name: str) -> str:
+    return file_name.removesuffix(".toml").replace("--", "/", 1)
+
+
+def _merge(base: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[str, Any]:
+    merged = dict(base)
+    for key, value in changes.items():
+        before = merged.get(key)
+        both = isinstance(before, dict) and isinstance(value, dict)
+        merged[key] = _merge(before, value) if both and before is not None else value
+    return merged
+
+
+def expand(config: Mapping[str, Any]) -> dict[str, Any]:
+    """The figures with the ranges in lists and tables of layer names written out."""
+    return {key: _expand_value(key, value) for key, value in config.items()}
+
+
+def _expand_value(key: str, value: Any) -> Any:
+    if key in LISTS_WITH_RANGES and isinstance(value, list):
+        return [name for item in value for name in expand_ranges(item)]
+    if key == "quantized_layers" and isinstance(value, dict):
+        return {name: entry for item, entry in value.items() for name in expand_ranges(item)}
+    return expand(value) if isinstance(value, dict) else value
+
+
+def expand_ranges(text: str) -> list[str]:
+    """``a.{0..2}`` -> ``a.0, a.1, a.2``; several ranges in one string give every combination."""
+    match = _RANGE.search(text)
+    if match is None:
+        return [text]
+    tails = expand_ranges(text[match.end() :])
+    head = text[: match.start()]
+    return [f"{head}{number}{tail}" for number in _numbers(match[1]) for tail in tails]
+
+
+def _numbers(ranges: str) -> Iterable[int]:
+    for part in ranges.split(","):
+        first, _, last = part.partition("..")
+        yield from range(int(first), int(last or first) + 1)

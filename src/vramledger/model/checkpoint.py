@@ -1,0 +1,52 @@
+"""What was found behind a reference, and the model it makes."""
+
+from dataclasses import dataclass, replace
+
+from vramledger.errors import BadInput, UnknownName
+from vramledger.model.architectures import build
+from vramledger.model.config import Config
+from vramledger.model.files.stored import StoredWeights
+from vramledger.model.headers import apply_headers, from_headers
+from vramledger.model.model import Model
+
+
+@dataclass(frozen=True, slots=True)
+class Checkpoint:
+    """A configuration, weight headers, or both; at least one of them is there."""
+
+    id: str
+    config: Config | None
+    weights: StoredWeights | None = None
+    notes: tuple[str, ...] = ()
+
+
+def assemble(checkpoint: Checkpoint) -> Model:
+    """The model of a checkpoint: from its configuration, made exact by its headers.
+
+    Without a usable configuration the headers still give exact weights; what the network
+    remembers is then refused by name (`Model.cache_unknown`).
+
+    Raises:
+        UnknownName: the configuration's architecture is unknown and there are no headers.
+        BadInput: the configuration or its quantisation section is not usable.
+    """
+    config, weights = checkpoint.config, checkpoint.weights
+    if config is None:
+        return _weights_only(checkpoint, "", "there is no config.json beside the weights")
+    try:
+        model = build(config, checkpoint.id)
+    except UnknownName as error:
+        if weights is None:
+            raise
+        return _weights_only(checkpoint, config.text("model_type", ""), str(error).rstrip("."))
+    if weights is not None:
+        model = apply_headers(model, weights)
+    return replace(model, notes=model.notes + checkpoint.notes)
+
+
+def _weights_only(checkpoint: Checkpoint, model_type: str, reason: str) -> Model:
+    if checkpoint.weights is None:
+        raise BadInput(f"{checkpoint.id} has neither a config.json nor weight headers.")
+    refusal = f"What {checkpoint.id} keeps in its cache cannot be told: {reason}."
+    model = from_headers(checkpoint.weights, checkpoint.id, model_type, refusal)
+    return replace(model, notes=model.notes + checkpoint.notes)
