@@ -20,9 +20,10 @@ class Config:
     Values are never guessed: a getter with a default uses it only when the key is absent or null.
     """
 
-    def __init__(self, values: Mapping[str, Any], where: str) -> None:
+    def __init__(self, values: Mapping[str, Any], where: str, *, nested: bool = False) -> None:
         self.values = values
         self.where = where
+        self.nested = nested  # a part of another configuration, which may leave out class defaults
         self.used: set[str] = set()
         self.children: dict[str, Config] = {}
 
@@ -36,8 +37,10 @@ class Config:
         self.used.add(key)
         return self.values.get(key)
 
-    def integer(self, key: str, default: int | None = None, least: int = 1) -> int:
-        """A whole number of at least `least`.
+    def integer(
+        self, key: str, default: int | None = None, least: int = 1, most: int = _LARGEST_DIMENSION
+    ) -> int:
+        """A whole number from `least` to `most`.
 
         Raises:
             BadInput: absent without a default, not a whole number, or out of range.
@@ -50,10 +53,10 @@ class Config:
                 )
             return default
         whole = _whole(value)
-        if whole is None or not least <= whole <= _LARGEST_DIMENSION:
+        if whole is None or not least <= whole <= most:
             raise BadInput(
                 f"{self.where}: {key!r} is {_show(value)}; it must be a whole number from {least} "
-                f"to {_LARGEST_DIMENSION}."
+                f"to {most}."
             )
         return whole
 
@@ -136,11 +139,12 @@ def parse_config(text: str | bytes, where: str) -> Config:
     """Read a configuration from JSON text.
 
     Raises:
-        BadInput: not UTF-8, not JSON, not an object, NaN or infinity inside, nested too deeply.
+        BadInput: not UTF-8, not JSON, not an object, nested too deeply. Published files do hold
+            ``Infinity``; a getter that meets NaN or infinity refuses it.
     """
     try:
         content = text.decode("utf-8-sig") if isinstance(text, bytes) else text
-        values = json.loads(content, parse_constant=_refuse_constant)
+        values = json.loads(content)
     except UnicodeDecodeError as error:
         raise BadInput(
             f"{where} is not UTF-8 text (byte {error.start}); save it as UTF-8."
@@ -181,11 +185,6 @@ def _whole(value: object) -> int | None:
     if isinstance(value, float) and value.is_integer():
         return int(value)
     return None
-
-
-def _refuse_constant(name: str) -> None:
-    message = f"{name} is not a number a configuration may hold"
-    raise ValueError(message)
 
 
 def _show(value: object) -> str:

@@ -1,0 +1,1 @@
+"""Blocks of a decoder layer: attention and feed-forward variants with their weights and caches."""

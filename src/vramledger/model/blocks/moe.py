@@ -1,0 +1,80 @@
+"""Mixture-of-experts feed-forward blocks."""
+
+from dataclasses import dataclass, replace
+
+from vramledger.model.blocks.mlp import GATED, Mlp
+from vramledger.model.dtype import DType
+from vramledger.model.parts import linear
+from vramledger.model.tensor import Role, Shard, Tensor
+
+
+@dataclass(frozen=True, slots=True)
+class Correction:
+    """A per-expert bias that steers the router's choice.
+
+    Most classes keep it as a buffer; a few count it as a parameter.
+    """
+
+    name: str  # after the block's own name
+    parameter: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Moe:
+    """Routed experts, a router, and perhaps shared experts that every token passes."""
+
+    experts: int
+    per_token: int
+    intermediate: int
+    shared: Mlp | None = None
+    shared_gate: str = ""  # name of the scalar gate on the shared expert
+    router: str = "gate"
+    router_bias: bool = False
+    router_float32: bool = False  # the class keeps the router in float32
+    router_rows: int = 0  # choices of the router, 0 for one an expert
+    correction: Correction | None = None
+    expert_bias: bool = False
+    name: str = "mlp."
+    expert_name: str = "experts.{e}."
+    names: tuple[str, ...] = GATED
+
+    @property
+    def shared_intermediate(self) -> int:
+        return self.shared.intermediate if self.shared else 0
+
+    def tensors(self, prefix: str, layer: int, hidden: int) -> list[Tensor]:
+        """The weights of one layer; `prefix` ends before the block's own name."""
+        base = f"{prefix}{self.name}"
+        found = [*self._router(base, layer, hidden), *self._experts(base, layer, hidden)]
+        if self.shared:
+            found += self.shared.tensors(base, layer, hidden)
+        if self.shared_gate:
+            found += linear(f"{base}{self.shared_gate}", 1, hidden, Role.SHARED_EXPERT,
+                            Shard.REPLICATED, layer=layer)  # fmt: skip
+        return found
+
+    def _router(self, base: str, layer: int, hidden: int) -> list[Tensor]:
+        rows = self.router_rows or self.experts
+        kept = DType.FLOAT32 if self.router_float32 else None
+        found = [
+            replace(tensor, class_dtype=kept)
+            for tensor in linear(f"{base}{self.router}", rows, hidden, Role.ROUTER,
+                                 Shard.REPLICATED, layer=layer, bias=self.router_bias)
+        ]  # fmt: skip
+        if self.correction:
+            role = Role.ROUTER if self.correction.parameter else Role.BUFFER
+            found.append(
+                Tensor(f"{base}{self.correction.name}", (rows,), role, layer=layer,
+                       dtype=DType.FLOAT32, class_dtype=DType.FLOAT32)
+            )  # fmt: skip
+        return found
+
+    def _experts(self, base: str, layer: int, hidden: int) -> list[Tensor]:
+        *ups, down = self.names
+        stem = f"{base}{self.expert_name}"
+        found: list[Tensor] = []
+        for up in ups:
+            found += linear(f"{stem}{up}", self.intermediate, hidden, Role.EXPERT, Shard.COLUMN,
+                            layer=layer, bias=self.expert_bias, copies=self.experts)  # fmt: skip
+        return found + linear(f"{stem}{down}", hidden, self.intermediate, Role.EXPERT, Shard.ROW,
+                              layer=layer, bias=self.expert_bias, copies=self.experts)  # fmt: skip
