@@ -63,6 +63,23 @@ class BatchTable(StrEnum):
     BY_MEMORY_160 = "as before, and 16384 tokens from 160 GiB"  # 0.28 on
 
 
+class HybridBlock(StrEnum):
+    """How attention blocks of Mamba hybrids are aligned before they are enlarged."""
+
+    SIXTEEN = "always 16"  # up to 0.11
+    BY_KIND = "16, 64 for MLA, 128 for CUTLASS MLA, 32 for 256-wide heads on SM100"  # 0.12 to 0.19
+    KERNEL = "the kernel's smallest block, at least the block size"  # 0.20 on
+
+
+class StateBlocks(StrEnum):
+    """How many state blocks a request is counted for with prefix caching on."""
+
+    ONE = "one; prefix caching is off for these models"  # up to 0.11
+    EVERY_BLOCK = "one for each block where the class declares it, else one"  # 0.12 to 0.14
+    ALL_OR_ALIGN = "one for each block where declared, else two"  # 0.15 to 0.27
+    ALIGN = "two and checkpoints"  # 0.28 on
+
+
 @dataclass(frozen=True, slots=True)
 class Rules:
     """The rules of one version family (see the fields' comments for units)."""
@@ -106,3 +123,15 @@ class Rules:
     whole_prompt_admission: bool = False  # a request waits until its whole prompt fits (0.19 on)
     startup_memory_check: bool = False  # refuses to start when less than the budget is free (0.9.1)
     multimodal_reserve: bool = False  # frontend decoding reserves GPU memory (0.26 on)
+    mixed_pages_in_group: bool = False  # one group may hold layers of unequal pages (0.11 on)
+    full_value_width: bool = False  # full-attention pages know the value width (0.12 on)
+    window_value_width: bool = False  # sliding-window pages know it too (0.20 on)
+    window_own_block: bool = False  # window layers choose their own block size (0.26 on)
+    kv_dtype_from_checkpoint: bool = False  # "auto" follows a declared KV type (0.12 on)
+    sparse_auto_packed: bool = False  # "auto" means fp8_ds_mla for sparse MLA (0.11 to 0.12)
+    hybrid_block: HybridBlock = HybridBlock.SIXTEEN
+    hybrid_mla_block_128: bool = False  # blocks of MLA hybrids are a multiple of 128 (0.30 on)
+    state_blocks: StateBlocks = StateBlocks.ONE
+    packed_pages: bool = False  # block-outermost layouts pack unequal pages (0.32 on)
+    uneven_stages_in_middle: bool = False  # layers left over go to middle stages (0.8 on)
+    pcp_splits_positions: bool = False  # prefill context parallelism splits the cache (0.12 to 0.20)

@@ -13,9 +13,12 @@ from typing import Any, Final
 from vramledger.engine.vllm.rules import (
     BatchTable,
     FitCheck,
+    HybridBlock,
     ProfileRule,
     Rules,
+    RunnerV2,
     SamplerPath,
+    StateBlocks,
     TokenFigure,
 )
 from vramledger.errors import BadInput, UnknownName
@@ -102,10 +105,12 @@ _CHANGES: Final = (
             "chunked_prefill_default": True,
             "swap_space": False,
             "batch_table": BatchTable.FLAT,
+            "sampler_profiled": False,
         },
         v1=True,
     ),
     _Change((0, 7, 0), {"batch_table": BatchTable.BY_NAME}, v1=True),
+    _Change((0, 7, 4), {"sampler_profiled": True}, v1=True),
     _Change((0, 8, 5), {"batch_table": BatchTable.BY_MEMORY}, v1=True),
     _Change((0, 9, 0), {"batch_table": BatchTable.BY_MEMORY_NOT_A100}, v1=True),
     _Change(
@@ -123,6 +128,7 @@ _CHANGES: Final = (
             "auto_fit": True,
             "async_scheduling": True,
             "budget_rounds_up": True,
+            "moe_workspace_kept": True,
         },
     ),
     _Change((0, 17, 0), {"sampler": SamplerPath.TRITON}),
@@ -143,12 +149,45 @@ _CHANGES: Final = (
     _Change((0, 24, 0), {"pad_pages_to_largest": True}),
     _Change(
         (0, 26, 0),
-        {"window_in_flight": True, "pad_mamba_pages": True, "multimodal_reserve": True},
+        {
+            "runner_v2": RunnerV2.DENSE,
+            "window_in_flight": True,
+            "pad_mamba_pages": True,
+            "multimodal_reserve": True,
+        },
     ),
     _Change((0, 27, 0), {"profile": ProfileRule.V1_DEVICE_DELTA}),
     _Change((0, 28, 0), {"hybrid_prefix_caching": True, "batch_table": BatchTable.BY_MEMORY_160}),
     _Change((0, 29, 0), {"null_block_in_fit_check": True}),
-    _Change((0, 32, 0), {"mamba_checkpoint_blocks": 1}),
+    _Change(
+        (0, 32, 0),
+        {
+            "mamba_checkpoint_blocks": 1,
+            "runner_v2": RunnerV2.ALWAYS,
+            "sampler_warmup_profiled": True,
+        },
+    ),
+    # KV planning
+    _Change((0, 8, 0), {"uneven_stages_in_middle": True}),
+    _Change((0, 11, 0), {"mixed_pages_in_group": True, "sparse_auto_packed": True}),
+    _Change(
+        (0, 12, 0),
+        {
+            "full_value_width": True,
+            "kv_dtype_from_checkpoint": True,
+            "hybrid_block": HybridBlock.BY_KIND,
+            "state_blocks": StateBlocks.EVERY_BLOCK,
+            "pcp_splits_positions": True,
+        },
+    ),
+    _Change((0, 13, 0), {"sparse_auto_packed": False}),
+    _Change((0, 15, 0), {"state_blocks": StateBlocks.ALL_OR_ALIGN}),
+    _Change((0, 20, 0), {"window_value_width": True, "hybrid_block": HybridBlock.KERNEL}),
+    _Change((0, 21, 0), {"pcp_splits_positions": False}),
+    _Change((0, 26, 0), {"window_own_block": True}),
+    _Change((0, 28, 0), {"state_blocks": StateBlocks.ALIGN}),
+    _Change((0, 30, 0), {"hybrid_mla_block_128": True}),
+    _Change((0, 32, 0), {"packed_pages": True}),
 )
 
 

@@ -1,0 +1,235 @@
+"""The activation peak: what the profile run holds at its highest point, beside the weights.
+
+vLLM runs one dummy batch of ``max_num_batched_tokens`` tokens and, on the last pipeline stage,
+samples ``max_num_seqs`` rows from it. Three peaks compete and the highest is reserved: inside the
+decoder's forward pass, inside the sampler, and inside a multimodal encoder. The terms follow the
+sizes of the tensors alive at each point; the sampler's bytes per logit are named per path.
+
+The logits are gathered to full width, so tensor parallelism does not divide the sampler's share.
+"""
+
+from dataclasses import dataclass
+from typing import Final
+
+from vramledger.engine.setting import Layout
+from vramledger.engine.vllm.deployment import Deployment
+from vramledger.engine.vllm.encoder import EncoderWork, encoder_work
+from vramledger.engine.vllm.experts import expert_workspace
+from vramledger.engine.vllm.rules import ProfileRule, RunnerV2, SamplerPath
+from vramledger.hardware.accelerator import Accelerator, Vendor
+from vramledger.model.cache import LatentAttention
+from vramledger.model.model import Model, ModelKind
+from vramledger.units import MIB, div_ceil, round_up
+
+_VOCAB_MULTIPLE: Final = 64  # the embedding's rows are padded to this before they are split
+
+# Bytes per logit that sampling needs beside the logits themselves.
+_SAMPLER_BYTES: Final = {
+    SamplerPath.SORT: 36,  # float32 logits 4, and 32 of sorted values, indices, their scratch
+    SamplerPath.TRITON: 12,  # float32 logits, probabilities, exponential noise
+    SamplerPath.FLASHINFER: 12,  # float32 logits, masked logits, probabilities
+}
+_LATENT_CONTEXT_TOKENS: Final = 64 * 1024  # most context tokens MLA expands at once
+
+
+@dataclass(frozen=True, slots=True)
+class ActivationPeak:
+    """The competing peaks of one rank, in bytes, and which one governs."""
+
+    forward_bytes: int
+    sampler_bytes: int  # 0 where this rank does not sample while profiling
+    encoder_bytes: int  # 0 without a multimodal encoder
+    kept_bytes: int  # expert work space and encoder results: part of the first two
+
+    @property
+    def bytes(self) -> int:
+        return max(self.forward_bytes, self.sampler_bytes, self.encoder_bytes)
+
+    @property
+    def governed_by(self) -> str:
+        """The phase that sets the peak: ``sampler``, ``forward pass`` or ``encoder``."""
+        peaks = {
+            "sampler": self.sampler_bytes,
+            "forward pass": self.forward_bytes,
+            "encoder": self.encoder_bytes,
+        }
+        return max(peaks, key=peaks.__getitem__)
+
+
+def activation_peak(deployment: Deployment, stage: int, tp_rank: int = 0) -> ActivationPeak:
+    """The peak of the rank at that pipeline stage and tensor-parallel position."""
+    encoder = encoder_work(deployment) if stage == 0 else EncoderWork()
+    workspace = expert_workspace(deployment)
+    matmul = matmul_workspace(deployment.accelerator)
+    kept = encoder.kept_bytes + (workspace if deployment.rules.moe_workspace_kept else 0)
+    transient = 0 if deployment.rules.moe_workspace_kept else workspace
+    return ActivationPeak(
+        forward_bytes=_forward(deployment, stage, transient) + matmul + kept,
+        sampler_bytes=_sampler(deployment, matmul, kept)
+        if _samples(deployment, stage, tp_rank)
+        else 0,
+        encoder_bytes=encoder.peak_bytes,
+        kept_bytes=kept,
+    )
+
+
+def matmul_workspace(accelerator: Accelerator) -> int:
+    """The cuBLAS work space PyTorch keeps per stream: larger on data-centre Hopper and Blackwell."""
+    if accelerator.vendor is not Vendor.NVIDIA:
+        return 0
+    major = accelerator.compute_capability[0] if accelerator.compute_capability else 0
+    return 32 * MIB if major in {9, 10} else 8 * MIB + 128 * 1024
+
+
+def profiled_rows(deployment: Deployment) -> int:
+    """Requests the sampler sees while profiling."""
+    rows = min(deployment.max_num_seqs.value, deployment.max_num_batched_tokens.value)
+    if deployment.rules.v1 or not deployment.model.towers:
+        return rows
+    most = max(tower.tokens for tower in deployment.model.towers)
+    return max(1, min(rows, deployment.max_num_batched_tokens.value // most)) if most else rows
+
+
+def uses_second_runner(deployment: Deployment) -> bool:
+    """Whether model runner V2 serves this deployment, by the version's own default."""
+    given = deployment.environment.get("VLLM_USE_V2_MODEL_RUNNER")
+    rule = deployment.rules.runner_v2
+    if given is not None and rule is not RunnerV2.NEVER:
+        return given not in {"0", ""}
+    if rule is RunnerV2.DENSE:
+        model = deployment.model
+        states = any(
+            layer.spec.__class__.__name__ == "RecurrentState" for layer in model.cache_layers
+        )
+        return model.text.experts is None and not states and model.kind is ModelKind.DECODER
+    return rule is RunnerV2.ALWAYS
+
+
+def sampler_path(deployment: Deployment) -> SamplerPath:
+    """The kernel that picks tokens; FlashInfer only on NVIDIA GPUs it supports."""
+    path = deployment.rules.sampler
+    if path is not SamplerPath.FLASHINFER:
+        return path
+    accelerator = deployment.accelerator
+    capability = accelerator.compute_capability or (0, 0)
+    switched_off = deployment.environment.get("VLLM_USE_FLASHINFER_SAMPLER") == "0"
+    supported = accelerator.vendor is Vendor.NVIDIA and capability >= (7, 5) and not switched_off
+    return SamplerPath.FLASHINFER if supported else SamplerPath.TRITON
+
+
+def _samples(deployment: Deployment, stage: int, tp_rank: int) -> bool:
+    last = stage == deployment.layout.pp - 1
+    generates = deployment.model.kind is not ModelKind.ENCODER
+    driver = deployment.rules.v1 or tp_rank == 0  # V0 gathers the logits on the first rank only
+    return last and generates and driver
+
+
+def _sampler(deployment: Deployment, matmul: int, kept: int) -> int:
+    """Bytes alive while sampling: forward output, selected rows, logits and their copies."""
+    text, element = deployment.model.text, deployment.dtype.value.nbytes
+    tokens, rows = deployment.max_num_batched_tokens.value, profiled_rows(deployment)
+    logits = rows * round_up(text.vocab, _VOCAB_MULTIPLE) * element
+    return (
+        tokens * text.hidden * element
+        + 2 * rows * text.hidden * element
+        + matmul
+        + logits
+        + _sampling_copies(deployment, rows)
+        + kept
+    )
+
+
+def _sampling_copies(deployment: Deployment, rows: int) -> int:
+    vocab = deployment.model.text.vocab
+    if not deployment.rules.sampler_profiled:
+        return 0
+    path = sampler_path(deployment)
+    if uses_second_runner(deployment):
+        warm = deployment.rules.sampler_warmup_profiled
+        return rows * vocab * _SAMPLER_BYTES[SamplerPath.FLASHINFER] if warm else 0
+    copies = rows * vocab * _SAMPLER_BYTES[path]
+    if path is SamplerPath.TRITON and rows >= 8:
+        copies += _sampling_programs(deployment.accelerator, rows) * vocab * 4
+    return copies
+
+
+def _sampling_programs(accelerator: Accelerator, rows: int) -> int:
+    """Programs of the Triton top-k/top-p kernel, each with a float32 row of scratch."""
+    processors = accelerator.multiprocessors or 132
+    return min(processors, 1 << (rows - 1).bit_length())
+
+
+def _forward(deployment: Deployment, stage: int, expert_bytes: int) -> int:
+    """Bytes alive at the decoder's widest point, without work spaces."""
+    tokens = deployment.max_num_batched_tokens.value
+    element = deployment.dtype.value.nbytes
+    widest = max(
+        _mlp_width(deployment),
+        _attention_width(deployment.model, deployment.layout) if _eager(deployment) else 0,
+    )
+    held = tokens * element * (widest + _residual_width(deployment, stage))
+    latent = _latent_context(deployment)
+    return held + max(expert_bytes + _quantized_copy(deployment, tokens), latent)
+
+
+def _mlp_width(deployment: Deployment) -> int:
+    """Elements per token of the MLP's two outputs: gate and up, and their product."""
+    text = deployment.model.text
+    width = text.intermediate
+    if width == 0 and text.experts is not None:
+        width = text.experts.shared_intermediate
+    return (3 if text.gated_mlp else 2) * div_ceil(width, deployment.layout.tp)
+
+
+def _quantized_copy(deployment: Deployment, tokens: int) -> int:
+    """One byte per element of the MLP's product where activations are 8-bit."""
+    scheme = deployment.model.quantization
+    if scheme is None or scheme.activation_bits != 8:
+        return 0
+    return tokens * div_ceil(deployment.model.text.intermediate, deployment.layout.tp)
+
+
+def _eager(deployment: Deployment) -> bool:
+    return not deployment.rules.v1
+
+
+def _residual_width(deployment: Deployment, stage: int) -> int:
+    """Elements per token of the hidden states around the MLP.
+
+    V1 compiles the layers and holds four (a stage that is not the last also returns two); V0 runs
+    them one by one and holds three. Up to 0.5.5 V0 counts what the allocator reserved rather than
+    what was alive: an embedding, two normalised inputs and one more for the reduction over ranks.
+    """
+    hidden = deployment.model.text.hidden
+    if deployment.rules.v1:
+        returned = 2 * hidden if stage < deployment.layout.pp - 1 else 0
+        return 4 * hidden + returned
+    if deployment.rules.profile is ProfileRule.V0_DEVICE:
+        reduced = hidden if deployment.layout.tp > 1 else 0
+        return 3 * hidden + reduced + _attention_width(deployment.model, deployment.layout)
+    return 3 * hidden
+
+
+def _attention_width(model: Model, layout: Layout) -> int:
+    """Elements per token of the joint projection, a copy of the queries and the output."""
+    text = model.text
+    queries = div_ceil(text.heads, layout.tp) * text.head_dim
+    keys = max(1, text.kv_heads // layout.tp) * text.head_dim
+    return 3 * queries + 2 * keys
+
+
+def _latent_context(deployment: Deployment) -> int:
+    """MLA expands cached context while profiling, for the largest chunk it will ever expand."""
+    model, rules = deployment.model, deployment.rules
+    latent = [c for c in model.cache_layers if isinstance(c.spec, LatentAttention)]
+    if not latent or not rules.v1 or any(_sparse(c.spec) for c in latent):
+        return 0
+    width = next((t.shape[0] for t in model.tensors if t.name.endswith("kv_b_proj.weight")), 0)
+    length = deployment.max_model_len.value or model.text.max_positions
+    block = deployment.block_size.value or 16
+    tokens = min(max(8 * length, 4 * deployment.max_num_seqs.value * block), _LATENT_CONTEXT_TOKENS)
+    return tokens * div_ceil(width, deployment.layout.tp) * deployment.dtype.value.nbytes
+
+
+def _sparse(spec: object) -> bool:
+    return isinstance(spec, LatentAttention) and spec.indexer_dim > 0
