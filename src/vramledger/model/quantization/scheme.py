@@ -1,0 +1,53 @@
+"""What a quantisation section means: which tensors it re-encodes, and how."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Final
+
+from vramledger.model.model import Quantization
+from vramledger.model.tensor import Encoding, Role, Tensor
+
+# Kept in the model's own type by every format unless a section says otherwise.
+ALWAYS_PLAIN: Final = frozenset({Role.EMBEDDING, Role.HEAD, Role.ROUTER, Role.NORM, Role.BUFFER})
+# Linear modules that checkpoints of every format keep in 16 bits although no section lists them:
+# the joint projection and the borrowed head and embedding of MTP layers, and the scalar gates.
+_PLAIN_MODULES: Final = (
+    "eh_proj",
+    "shared_head.head",
+    "embed_tokens",
+    "gate",
+    "router",
+    "shared_expert_gate",
+    "indexer.weights_proj",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Scheme:
+    """A section as read. `encode` gives a tensor's encoding, None where it stays as it is."""
+
+    record: Quantization
+    encode: Callable[[Tensor], Encoding | None]
+
+
+def coverable(tensor: Tensor) -> bool:
+    """Whether formats quantise such a tensor at all: a linear weight matrix, no head or router."""
+    if not tensor.linear or tensor.encoding is not None or len(tensor.shape) != 2:
+        return False
+    module = module_of(tensor)
+    return tensor.role not in ALWAYS_PLAIN and not any(
+        module == name or module.endswith(f".{name}") for name in _PLAIN_MODULES
+    )
+
+
+def module_of(tensor: Tensor) -> str:
+    """The module's name: the tensor's without its last component, the first expert for all."""
+    return tensor.name.removesuffix(".weight").replace("{e}", "0")
+
+
+def left_out(record: str, names: tuple[str, ...]) -> str:
+    """The sentence of a scheme with what it leaves out, for people."""
+    if not names:
+        return f"{record}; embeddings, head, norms and routers stay as they are."
+    shown = ", ".join(names[:4]) + (f" and {len(names) - 4} more" if len(names) > 4 else "")
+    return f"{record}; left out: {shown}; embeddings, head, norms and routers stay as they are."
