@@ -12,6 +12,18 @@ from vramledger.model.config import Config
 from vramledger.model.model import Model
 
 MODULES: Final = {
+    "deepseek": "moe",
+    "hy_v3": "moe",
+    "ernie4_5_moe": "moe",
+    "dots1": "moe",
+    "glm4_moe": "moe",
+    "minimax_m2": "moe",
+    "granitemoe": "moe",
+    "phimoe": "moe",
+    "olmoe": "moe",
+    "qwen3_moe": "moe",
+    "qwen2_moe": "moe",
+    "mixtral": "moe",
     # recurrent and hybrid decoders
     "mamba": "mamba",
     "mamba2": "mamba",
