@@ -12,6 +12,13 @@ from vramledger.model.config import Config
 from vramledger.model.model import Model
 
 MODULES: Final = {
+    "minicpm3": "mla",
+    "glm4_moe_lite": "mla",
+    "glm_moe_dsa": "mla",
+    "deepseek_v32": "mla",
+    "kimi_k2": "mla",
+    "deepseek_v3": "mla",
+    "deepseek_v2": "mla",
     "deepseek": "moe",
     "hy_v3": "moe",
     "ernie4_5_moe": "moe",

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Protocol
+from typing import Final, Protocol
 
 from vramledger.model.architectures.common import stored_dtype
 from vramledger.model.blocks.moe import Moe
@@ -42,13 +42,16 @@ class Norms:
         ]
 
 
+PRE_NORMS: Final = Norms()
+
+
 @dataclass(frozen=True, slots=True)
 class Layer:
     """One decoder layer; a part it lacks is None."""
 
     mixer: Mixer | None
     feed_forward: FeedForward | None
-    norms: Norms = Norms()
+    norms: Norms = PRE_NORMS
 
     def tensors(self, prefix: str, layer: int, hidden: int) -> list[Tensor]:
         found: list[Tensor] = []
@@ -85,6 +88,9 @@ class Frame:
         return found + (output[1:] if tied else output)
 
 
+PLAIN_FRAME: Final = Frame()
+
+
 @dataclass(frozen=True, slots=True)
 class Decoder:
     """Everything that makes a decoder `Model`."""
@@ -93,7 +99,7 @@ class Decoder:
     text: TextShape
     layers: tuple[Layer, ...]
     tied: bool
-    frame: Frame = Frame()
+    frame: Frame = PLAIN_FRAME
     extra_tensors: tuple[Tensor, ...] = ()
     sparse_topk: int = 0
     kind: ModelKind = ModelKind.DECODER

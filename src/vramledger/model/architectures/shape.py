@@ -47,8 +47,8 @@ class Defaults:
     positions: int = 2048
 
 
-def read_shape(config: Config, defaults: Defaults) -> TextShape:
-    """The dimensions under their usual names.
+def read_shape(config: Config, defaults: Defaults, head_dim: int = 0) -> TextShape:
+    """The dimensions under their usual names; `head_dim` where other keys make the head's width.
 
     Raises:
         BadInput: one is missing or out of range, or heads do not divide.
@@ -60,7 +60,7 @@ def read_shape(config: Config, defaults: Defaults) -> TextShape:
         layers=layer_count(config, default=defaults.layers),
         heads=heads,
         kv_heads=read_kv_heads(config, "num_key_value_heads", heads, defaults.kv_heads),
-        head_dim=read_head_dim(config, hidden, heads, defaults.head_dim),
+        head_dim=head_dim or read_head_dim(config, hidden, heads, defaults.head_dim),
         intermediate=_own(config, "intermediate_size", defaults.intermediate),
         vocab=_own(config, "vocab_size", defaults.vocab),
         max_positions=max_positions(config, defaults.positions),

@@ -4,7 +4,15 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Final
 
-from vramledger.model.architectures.decoder import Decoder, FeedForward, Frame, Layer, Norms
+from vramledger.model.architectures.decoder import (
+    PLAIN_FRAME,
+    PRE_NORMS,
+    Decoder,
+    FeedForward,
+    Frame,
+    Layer,
+    Norms,
+)
 from vramledger.model.architectures.shape import Defaults, read_shape
 from vramledger.model.architectures.windows import WindowRule, bounded, none
 from vramledger.model.blocks.attention import (
@@ -32,6 +40,8 @@ class Switch:
 
 ON: Final = Switch(default=True)
 OFF: Final = Switch(default=False)
+TIED_WHEN_SAID: Final = Switch("tie_word_embeddings")
+UNSTATED: Final = Defaults()
 ATTENTION_BIAS: Final = Switch("attention_bias")
 MLP_BIAS: Final = Switch("mlp_bias")
 
@@ -44,8 +54,8 @@ class Style:
     """How a class departs from Llama's names, norms, biases, caches and feed-forward blocks."""
 
     architecture: str
-    defaults: Defaults = Defaults()
-    tied: Switch = Switch("tie_word_embeddings")
+    defaults: Defaults = UNSTATED
+    tied: Switch = TIED_WHEN_SAID
     qkv_bias: Switch = OFF
     out_bias: Switch = OFF
     mlp_bias: Switch = OFF
@@ -53,14 +63,14 @@ class Style:
     norm: QueryKeyNorm | None = None
     norm_when: Switch = ON
     sinks: bool = False
-    norms: Norms = Norms()
+    norms: Norms = PRE_NORMS
     attention: str = "self_attn."
     projections: ProjectionNames = SEPARATE
     mlp: str = "mlp."
     mlp_names: tuple[str, ...] = GATED
     windows: WindowRule = none
     feed_forward: FeedForwardRule | None = None  # None: a dense MLP in every layer
-    frame: Frame = Frame()
+    frame: Frame = PLAIN_FRAME
     draft: DraftRule | None = None
 
 

@@ -81,6 +81,21 @@ def switched(kind_of: Callable[[int, int], bool]) -> WindowRule:
     return rule
 
 
+def everywhere_if_used(config: Config, layers: int) -> tuple[int, ...]:
+    """One window for all layers, only with ``use_sliding_window``."""
+    if not config.flag("use_sliding_window", default=False):
+        return none(config, layers)
+    return everywhere(4096)(config, layers)
+
+
+def above_max_window_layers(config: Config, layers: int) -> tuple[int, ...]:
+    """Layers from ``max_window_layers`` on slide, unless ``layer_types`` says otherwise."""
+    window = read_window(config, 4096)
+    bound = config.integer("max_window_layers", layers, least=0)
+    kinds = [SLIDING if window and i >= bound else FULL for i in range(layers)]
+    return by_kind(layer_kinds(config, layers, kinds), window)
+
+
 def read_window(config: Config, default: int, key: str = "sliding_window") -> int:
     """The window in tokens: absent means the class default, null none (0)."""
     if key not in config.values:
