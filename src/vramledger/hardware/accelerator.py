@@ -32,11 +32,13 @@ class Accelerator:
     nominal_gb: float
     total: Figure  # GiB reported by the driver
     bandwidth_gb_s: float | None = None
-    dense_tflops: Mapping[str, float] = field(default_factory=dict)  # "bf16", "fp8", "fp4", "int8"
+    dense_tflops: Mapping[str, float] = field(
+        default_factory=dict, hash=False
+    )  # "bf16", "fp16", "fp8", "fp4", "int8"
     multiprocessors: int | None = None  # SMs or compute units
-    fabric_gb_s: float | None = (
-        None  # NVLink or its like, both directions, None where there is none
-    )
+    fabric_kind: str = ""  # "NVSwitch", "NVLink bridge", "Infinity Fabric"; empty: PCIe only
+    fabric_group: int = 1  # GPUs that the fabric joins each to each
+    fabric_gb_s: float | None = None  # both directions; None where there is none or none is known
     pcie_gb_s: float | None = None  # one direction
     form: str = ""  # "SXM", "PCIe card", "OAM", ...
     slots: float | None = None
@@ -45,7 +47,16 @@ class Accelerator:
     per_server: int | None = None  # most in one usual server
     unified_memory: bool = False  # shares the host's memory
     aliases: tuple[str, ...] = ()
+    prints: tuple[str, ...] = ()  # what the vendor's own tool and the driver call it
+    memory_type: str = ""
+    pcie: str = ""  # generation and lanes: "5.0 x16"
+    gfx_target: str | None = None  # AMD only: "gfx942"
+    nvidia_smi_mib: int | None = None  # what nvidia-smi prints; more than CUDA is given
     parent: str | None = None  # the whole GPU of a MIG slice
+    slices_per_parent: int | None = None  # MIG only: how many of them one GPU makes
+    sources: Mapping[str, str] = field(
+        default_factory=dict, hash=False
+    )  # figure -> where published
     source: str = ""
     notes: str = ""
 
