@@ -35,6 +35,15 @@ class KvGroup:
 
 
 @dataclass(frozen=True, slots=True)
+class LayerNeed:
+    """Equal layers of one pipeline stage before grouping: no padding, no shared pages."""
+
+    count: int
+    page_bytes: int
+    demand: BlockDemand
+
+
+@dataclass(frozen=True, slots=True)
 class KvLayout:
     """Groups and block bytes per pipeline stage, before any memory is assigned."""
 
@@ -47,6 +56,7 @@ class KvLayout:
     cache_dtype: str  # the type after "auto" is resolved, in the engine's words
     replication: int  # ranks of one TP group that hold the same KV heads
     notes: tuple[str, ...] = ()
+    stage_layers: tuple[tuple[LayerNeed, ...], ...] = ()  # per pipeline stage
 
     def blocks_at(self, tokens: int) -> int:
         """Blocks a running request of `tokens` tokens holds, over all groups."""

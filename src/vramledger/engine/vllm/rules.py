@@ -134,4 +134,6 @@ class Rules:
     state_blocks: StateBlocks = StateBlocks.ONE
     packed_pages: bool = False  # block-outermost layouts pack unequal pages (0.32 on)
     uneven_stages_in_middle: bool = False  # layers left over go to middle stages (0.8 on)
-    pcp_splits_positions: bool = False  # prefill context parallelism splits the cache (0.12 to 0.20)
+    pcp_splits_positions: bool = (
+        False  # prefill context parallelism splits the cache (0.12 to 0.20)
+    )

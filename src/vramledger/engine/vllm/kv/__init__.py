@@ -1,0 +1,1 @@
+"""vLLM's KV cache planning: pages, groups, blocks, and what a request takes of them."""
