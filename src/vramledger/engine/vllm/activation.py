@@ -40,10 +40,16 @@ class ActivationPeak:
     sampler_bytes: int  # 0 where this rank does not sample while profiling
     encoder_bytes: int  # 0 without a multimodal encoder
     kept_bytes: int  # expert work space and encoder results: part of the first two
+    encoder_kept_bytes: int = 0  # the encoder's part of `kept_bytes`
 
     @property
     def bytes(self) -> int:
         return max(self.forward_bytes, self.sampler_bytes, self.encoder_bytes)
+
+    @property
+    def text_bytes(self) -> int:
+        """The peak as it would be without the encoder."""
+        return max(self.forward_bytes, self.sampler_bytes) - self.encoder_kept_bytes
 
     @property
     def governed_by(self) -> str:
@@ -70,6 +76,7 @@ def activation_peak(deployment: Deployment, stage: int, tp_rank: int = 0) -> Act
         else 0,
         encoder_bytes=encoder.peak_bytes,
         kept_bytes=kept,
+        encoder_kept_bytes=encoder.kept_bytes,
     )
 
 

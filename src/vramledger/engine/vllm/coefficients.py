@@ -1,0 +1,58 @@
+"""Calibrated terms: what the sources do not fix and observations do.
+
+``coefficients.toml`` is written by ``make accuracy`` from published start-up logs. A term that no
+observation covers borrows its neighbour's value with a doubled band and says so.
+"""
+
+import tomllib
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+
+from vramledger.evidence import Basis, Figure
+
+
+@dataclass(frozen=True, slots=True)
+class Coefficient:
+    """A fitted value in GiB (or a ratio) with the band of its held-out residuals."""
+
+    value: float
+    low: float
+    high: float
+    observations: int
+    models: int
+    note: str = ""
+
+    def figure(self, what: str, *, widen: float = 1.0) -> Figure:
+        """The coefficient as a figure in GiB, never below zero."""
+        below = (self.value - self.low) * widen
+        above = (self.high - self.value) * widen
+        seen = f"{self.observations} observations of {self.models} models"
+        source = f"{what}: {seen}" + (f"; {self.note}" if self.note else "")
+        floor = min(self.value, 0.0)
+        return Figure(
+            self.value,
+            max(floor, self.value - below),
+            self.value + above,
+            Basis.CALIBRATED,
+            source,
+        )
+
+
+def coefficient(term: str, key: str) -> Coefficient:
+    """The coefficient of a term under a key such as ``own-trial/tp``.
+
+    Raises:
+        KeyError: the file has no such entry; the shipped file has one for every key the code asks.
+    """
+    return _table()[f"{term}/{key}"]
+
+
+@cache
+def _table() -> dict[str, Coefficient]:
+    text = files("vramledger.engine.vllm").joinpath("coefficients.toml").read_text("utf-8")
+    table: dict[str, Coefficient] = {}
+    for term, keys in tomllib.loads(text).items():
+        for key, entry in keys.items():
+            table[f"{term}/{key}"] = Coefficient(**entry)
+    return table

@@ -1,0 +1,114 @@
+"""What takes memory beside weights, activations and cache: inside the budget and outside it."""
+
+from dataclasses import dataclass
+from typing import Final
+
+from vramledger.engine.vllm.activation import uses_second_runner
+from vramledger.engine.vllm.coefficients import coefficient
+from vramledger.engine.vllm.deployment import Deployment
+from vramledger.engine.vllm.rules import ProfileRule
+from vramledger.evidence import Basis, Figure
+from vramledger.units import GIB, div_ceil
+
+_RESERVED_UNUSED: Final = Figure(
+    0.3,
+    0.0,
+    1.8,
+    Basis.ASSUMED,
+    "allocator memory reserved but unused, and allocations of the first requests: "
+    "0.15 GiB is the engine's own cushion, 1.8 GiB the most seen in public reports",
+)
+_FAMILIES: Final = {
+    ProfileRule.V0_DEVICE: "v0-device",
+    ProfileRule.V0_PARTS: "v0-parts",
+    ProfileRule.V1_ALL_NON_TORCH: "v1-all",
+    ProfileRule.V1_DEVICE_DELTA: "delta",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class CalibrationKey:
+    """Which group of observations a rank belongs to."""
+
+    family: str  # how the version measures
+    layout: str  # "one", "tp", "pp-first", "pp-last"
+
+    def __str__(self) -> str:
+        return f"{self.family}/{self.layout}"
+
+
+def calibration_key(deployment: Deployment, stage: int) -> CalibrationKey:
+    """The group whose coefficients apply to a rank of that pipeline stage."""
+    return CalibrationKey(_family(deployment), _layout(deployment, stage))
+
+
+def non_torch(deployment: Deployment, stage: int) -> Figure:
+    """GiB that the engine counts against the budget but PyTorch did not allocate.
+
+    NCCL and custom all-reduce buffers, cuBLAS handles, loaded kernels, and from 0.18 what the graph
+    trial leaves behind. Until 0.9.0 every such byte on the GPU counts, the context included.
+    """
+    key = calibration_key(deployment, stage)
+    figure = coefficient("non_torch", str(key)).figure(f"non-torch memory of {key}")
+    if deployment.rules.profile is not ProfileRule.V1_DEVICE_DELTA:
+        return figure
+    buffers = runner_buffers(deployment) / GIB
+    return Figure(
+        figure.value + buffers,
+        figure.low + buffers,
+        figure.high + buffers,
+        figure.basis,
+        f"{figure.source}; {buffers:.2f} GiB of runner buffers counted",
+    )
+
+
+def context(deployment: Deployment) -> Figure:
+    """GiB on the device before the engine's baseline: CUDA context, and communicators since 0.11.
+
+    Zero where the version counts it against the budget.
+    """
+    if deployment.rules.profile is ProfileRule.V1_ALL_NON_TORCH:
+        return Figure.sharp(0.0, Basis.DERIVED, "counted with non-torch memory by this version")
+    joined = deployment.layout.world > 1 and deployment.rules.nccl_outside_budget
+    return coefficient("context", "tp" if joined else "one").figure("context and communicators")
+
+
+def unprofiled(_deployment: Deployment) -> Figure:
+    """GiB that no version profiles: allocator slack and the allocations of first requests."""
+    return _RESERVED_UNUSED
+
+
+def runner_buffers(deployment: Deployment) -> int:
+    """Bytes of buffers that the model runner keeps for its batch.
+
+    Block tables of four bytes per block of a full-length request, and in the second runner the
+    counts that penalties need: four bytes and one bit per sequence and vocabulary entry.
+    """
+    rows = deployment.max_num_seqs.value
+    length = deployment.max_model_len.value or deployment.model.text.max_positions
+    tables = rows * div_ceil(length, deployment.block_size.value or 16) * 4
+    inputs = deployment.max_num_batched_tokens.value * 4 * 8
+    if not uses_second_runner(deployment):
+        return tables + inputs
+    vocabulary = deployment.model.text.vocab
+    return tables + inputs + rows * vocabulary * 4 + rows * div_ceil(vocabulary, 8)
+
+
+def _family(deployment: Deployment) -> str:
+    rules = deployment.rules
+    named = _FAMILIES.get(rules.profile)
+    if named is not None:
+        return named
+    if not rules.nccl_outside_budget:
+        return "own-early"
+    trial = rules.graph_estimate_run and not deployment.enforce_eager.value
+    return "own-trial" if trial else "own"
+
+
+def _layout(deployment: Deployment, stage: int) -> str:
+    layout = deployment.layout
+    if layout.tp > 1:
+        return "tp"
+    if layout.pp == 1:
+        return "one"
+    return "pp-last" if stage == layout.pp - 1 else "pp-first"

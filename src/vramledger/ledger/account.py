@@ -1,0 +1,152 @@
+"""From a deployment to its ledger: the only place that says what fits."""
+
+from dataclasses import dataclass, replace
+
+from vramledger.engine.finding import Finding
+from vramledger.engine.kv import KvLayout, KvPool
+from vramledger.engine.vllm.deployment import Deployment
+from vramledger.engine.vllm.kv.layout import layout_for
+from vramledger.engine.vllm.kv.pool import largest_model_len, size_pool
+from vramledger.evidence import Basis, Figure, Unknown, total
+from vramledger.ledger.findings import findings
+from vramledger.ledger.host import host_rows
+from vramledger.ledger.ledger import Account, Ledger, RankLedger, Row
+from vramledger.ledger.rank import RankAccount, rank_account
+from vramledger.ledger.startup import Startup, verdict
+from vramledger.units import GIB
+
+
+@dataclass(frozen=True, slots=True)
+class _Pools:
+    """The pool at the pessimistic, expected and optimistic end; all None without a cache."""
+
+    low: KvPool | None = None
+    expected: KvPool | None = None
+    high: KvPool | None = None
+    unknown: str = ""  # why there is none
+
+
+def build(deployment: Deployment, *, request_tokens: int | None = None) -> Ledger:
+    """The account of every rank, the pool and the verdict.
+
+    Args:
+        deployment: what runs, every default resolved.
+        request_tokens: length of the requests that `capacity_tokens` counts; by default
+            ``max_model_len``.
+
+    Raises:
+        BadInput: the layout or a cache type is not possible for this model.
+    """
+    stages = tuple(rank_account(deployment, stage) for stage in range(deployment.layout.pp))
+    pools = _pools(deployment, stages)
+    longest = None
+    if pools.low is not None and not pools.low.fits_one:
+        longest = largest_model_len(deployment, pools.low.layout, _bytes(stages, "low"))
+    start = Startup(deployment, stages, pools.low, longest)
+    said = verdict(start)
+    return Ledger(
+        deployment=deployment,
+        ranks=_ranks(deployment, stages),
+        host=host_rows(deployment),
+        pool=pools.expected,
+        pool_low=pools.low,
+        pool_high=pools.high,
+        tokens=_tokens(pools),
+        capacity_tokens=_capacity(pools, request_tokens),
+        fits=said.fits and not pools.unknown,
+        reason=pools.unknown or said.reason,
+        findings=_findings(start),
+    )
+
+
+def _findings(start: Startup) -> tuple[Finding, ...]:
+    return findings(start)
+
+
+def _pools(deployment: Deployment, stages: tuple[RankAccount, ...]) -> _Pools:
+    model = deployment.model
+    if model.cache_unknown is not None:
+        return _Pools(unknown=model.cache_unknown)
+    if not model.cache_layers:
+        return _Pools()
+    layout = layout_for(deployment)
+    ends = [_pool(deployment, layout, _bytes(stages, end)) for end in ("low", "value", "high")]
+    return _Pools(*ends)
+
+
+def _pool(deployment: Deployment, layout: KvLayout, available: tuple[int, ...]) -> KvPool:
+    """The pool of that many bytes; in auto mode for the longest length that they hold."""
+    if deployment.max_model_len.value is None:
+        longest = largest_model_len(deployment, layout, available)
+        length = replace(deployment.max_model_len, value=longest)
+        deployment = replace(deployment, max_model_len=length)
+    return size_pool(deployment, layout, available)
+
+
+def _bytes(stages: tuple[RankAccount, ...], end: str) -> tuple[int, ...]:
+    return tuple(max(0, int(getattr(stage.left, end) * GIB)) for stage in stages)
+
+
+def _ranks(deployment: Deployment, stages: tuple[RankAccount, ...]) -> tuple[RankLedger, ...]:
+    """One ledger a rank, stage by stage; ranks of a stage differ only where they profile apart."""
+    ranks = []
+    for account in stages:
+        others = (
+            rank_account(deployment, account.stage, 1)
+            if deployment.layout.tp > 1 and not deployment.rules.v1
+            else account
+        )
+        for tp_rank in range(deployment.layout.tp):
+            own = account if tp_rank == 0 else others
+            ranks.append(_rank(own, len(ranks), tp_rank))
+    return tuple(ranks)
+
+
+def _rank(account: RankAccount, number: int, tp_rank: int) -> RankLedger:
+    inside = total((row.figure for row in account.rows if row.in_budget), "inside the budget")
+    pool = Row(
+        "kv_cache", "KV cache", Account.LOAD, account.left, True, "what is left of the budget"
+    )
+    spare = account.budget.value - inside.value - account.left.value
+    margin = Figure.sharp(
+        0.0 if abs(spare) < 1e-9 else spare, Basis.DERIVED, "budget less every row above"
+    )
+    rest = Row("margin", "margin", Account.LOAD, margin, True)
+    outside = total((row.figure for row in account.rows if not row.in_budget), "outside the budget")
+    return RankLedger(
+        rank=number,
+        pp_stage=account.stage,
+        tp_rank=tp_rank,
+        total=account.total,
+        budget=account.budget,
+        outside=outside,
+        rows=(*account.rows, pool, rest),
+    )
+
+
+def _tokens(pools: _Pools) -> Figure | Unknown:
+    low, expected, high = pools.low, pools.expected, pools.high
+    if low is None or expected is None or high is None:
+        return Unknown(pools.unknown or "this model keeps no KV cache")
+    ends = sorted((low.tokens, expected.tokens, high.tokens))
+    return Figure(
+        expected.tokens, ends[0], ends[2], Basis.CALIBRATED,
+        "what this engine version prints, from the bytes left on the tightest rank",
+    )  # fmt: skip
+
+
+def _capacity(pools: _Pools, request_tokens: int | None) -> Figure | Unknown:
+    low, expected, high = pools.low, pools.expected, pools.high
+    if low is None or expected is None or high is None:
+        return Unknown(pools.unknown or "this model keeps no KV cache")
+    length = request_tokens or expected.max_model_len
+    ends = sorted(_held(pool, length) for pool in (low, expected, high))
+    return Figure(
+        ends[1], ends[0], ends[2], Basis.CALIBRATED,
+        f"tokens held at once by requests of {length} tokens",
+    )  # fmt: skip
+
+
+def _held(pool: KvPool, length: int) -> int:
+    each = pool.layout.blocks_at(length)
+    return pool.usable_blocks * length // each if each else 0

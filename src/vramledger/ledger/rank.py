@@ -1,0 +1,151 @@
+"""The account of one rank before the cache: budget, rows, and what is left."""
+
+import math
+from dataclasses import dataclass
+
+from vramledger.engine.vllm.activation import activation_peak
+from vramledger.engine.vllm.coefficients import coefficient
+from vramledger.engine.vllm.deployment import Deployment
+from vramledger.engine.vllm.graphs import captures, graph_estimate, graph_memory
+from vramledger.engine.vllm.overheads import (
+    calibration_key,
+    context,
+    non_torch,
+    runner_buffers,
+    unprofiled,
+)
+from vramledger.engine.vllm.rules import ProfileRule
+from vramledger.engine.vllm.weights import RankWeights, rank_weights
+from vramledger.evidence import Basis, Figure, difference, total
+from vramledger.ledger.ledger import Account, Row
+from vramledger.units import GIB
+
+
+@dataclass(frozen=True, slots=True)
+class RankAccount:
+    """One rank before its cache is sized. `left` is what the engine finds for the KV pool, GiB."""
+
+    stage: int
+    tp_rank: int
+    total: Figure
+    budget: Figure
+    rows: tuple[Row, ...]  # without the KV pool and the margin
+    left: Figure
+    governed_by: str  # the phase that sets the activation peak
+
+    def figure(self, key: str) -> Figure:
+        """The sum of the rows of that key; a derived zero where there is none."""
+        return total((row.figure for row in self.rows if row.key == key), key)
+
+
+def rank_account(deployment: Deployment, stage: int, tp_rank: int = 0) -> RankAccount:
+    """Every row of that rank but the pool, and what remains of the budget."""
+    budget = _budget(deployment)
+    peak = activation_peak(deployment, stage, tp_rank)
+    rows = (
+        *_weight_rows(rank_weights(deployment, stage)),
+        *_activation_rows(deployment, stage, tp_rank),
+        Row(
+            "non_torch", "non-torch memory", Account.HIDDEN, non_torch(deployment, stage), True,
+            "NCCL, kernels and libraries that PyTorch does not count",
+        ),
+        *_graph_rows(deployment),
+        *_outside_rows(deployment),
+    )  # fmt: skip
+    inside = total((row.figure for row in rows if row.in_budget), "rows inside the budget")
+    left = difference(budget, inside, "budget less every row inside it")
+    explicit = deployment.kv_cache_memory_bytes.value
+    if explicit is not None:
+        left = Figure.sharp(explicit / GIB, Basis.ASSUMED, "--kv-cache-memory-bytes, taken as is")
+    return RankAccount(
+        stage, tp_rank, deployment.accelerator.total, budget, rows, left, peak.governed_by
+    )
+
+
+def _budget(deployment: Deployment) -> Figure:
+    reported, share = deployment.accelerator.total, deployment.gpu_memory_utilization.value
+    rounded = math.ceil(reported.value * GIB * share) / GIB
+    return Figure(
+        rounded,
+        min(rounded, reported.low * share),
+        max(rounded, reported.high * share),
+        reported.basis,
+        f"reported memory x {share:g}",
+    )
+
+
+def _weight_rows(weights: RankWeights) -> list[Row]:
+    rows = [Row("weights", "weights", Account.FIXED, weights.weights, True, weights.note)]
+    if weights.draft is not None:
+        rows.append(Row("draft", "draft model", Account.FIXED, weights.draft, True))
+    if weights.lora is not None:
+        rows.append(Row("lora", "LoRA slots", Account.FIXED, weights.lora, True))
+    return rows
+
+
+def _activation_rows(deployment: Deployment, stage: int, tp_rank: int) -> list[Row]:
+    """The peak, with the encoder's share as a row of its own where there is an encoder."""
+    peak = activation_peak(deployment, stage, tp_rank)
+    kind = "multimodal" if peak.encoder_bytes else "text"
+    spread = coefficient("activation", f"{calibration_key(deployment, stage).family}/{kind}")
+    encoder = _encoder_share(peak.bytes, peak.encoder_bytes, peak.text_bytes)
+    decoder = (peak.bytes - encoder) / GIB
+    source = f"tensors alive in the {peak.governed_by}, {spread.observations} observations"
+    rows = [
+        Row(
+            "activation", "activation peak", Account.HIDDEN,
+            Figure(
+                decoder, max(0.0, decoder + spread.low), decoder + spread.high,
+                Basis.CALIBRATED, source,
+            ),
+            True, f"set by the {peak.governed_by}",
+        )
+    ]  # fmt: skip
+    if encoder:
+        figure = Figure.sharp(
+            encoder / GIB, Basis.DERIVED, "encoder inputs, outputs and work space"
+        )
+        rows.append(Row("encoder", "multimodal encoder", Account.HIDDEN, figure, True))
+    return rows
+
+
+def _encoder_share(peak: int, encoder: int, text: int) -> int:
+    return max(0, peak - text) if encoder else 0
+
+
+def _graph_rows(deployment: Deployment) -> list[Row]:
+    """Inside the budget what the engine deducts; outside it what capture takes beyond that."""
+    deducted = graph_estimate(deployment)
+    rows = (
+        [Row("cuda_graph", "CUDA graphs, as estimated", Account.HIDDEN, deducted, True)]
+        if deducted.value
+        else []
+    )
+    if captures(deployment):
+        taken = graph_memory(deployment)
+        beyond = max(0.0, taken.value - deducted.value)
+        figure = Figure(
+            beyond, max(0.0, min(beyond, taken.low - deducted.value)),
+            max(beyond, taken.high - deducted.value), taken.basis, taken.source,
+        )  # fmt: skip
+        rows.append(
+            Row("cuda_graph", "CUDA graphs beyond the estimate" if deducted.value else "CUDA graphs",
+                Account.HIDDEN, figure, False)
+        )  # fmt: skip
+    return rows
+
+
+def _outside_rows(deployment: Deployment) -> list[Row]:
+    rows = [
+        Row("context", "CUDA context and communicators", Account.HIDDEN, context(deployment), False),
+        Row("unprofiled", "fragmentation and first requests", Account.HIDDEN,
+            unprofiled(deployment), False),
+    ]  # fmt: skip
+    if deployment.rules.profile not in {
+        ProfileRule.V1_DEVICE_DELTA, ProfileRule.V1_ALL_NON_TORCH,
+    }:  # fmt: skip
+        buffers = Figure.sharp(
+            runner_buffers(deployment) / GIB, Basis.DERIVED, "block tables and batch buffers"
+        )
+        rows.append(Row("runner_buffers", "batch buffers", Account.HIDDEN, buffers, False))
+    return rows

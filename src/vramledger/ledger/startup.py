@@ -1,0 +1,197 @@
+"""Does the deployment start? The engine's own checks and the card's limit, phase by phase.
+
+Every check is made at the pessimistic end. The first phase that fails is named in the reason.
+"""
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Final
+
+from vramledger.engine.kv import KvPool
+from vramledger.engine.vllm.deployment import Deployment
+from vramledger.engine.vllm.graphs import captures
+from vramledger.ledger.rank import RankAccount
+from vramledger.model.cache import RecurrentState
+from vramledger.units import format_gib
+
+
+@dataclass(frozen=True, slots=True)
+class Startup:
+    """What the checks look at: every distinct rank, and the pool at its pessimistic end."""
+
+    deployment: Deployment
+    ranks: tuple[RankAccount, ...]
+    pool: KvPool | None
+    longest: int | None  # longest request the pool holds, None where it was not asked
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """Whether it starts and serves one full-length request, and the sentence that says so."""
+
+    fits: bool
+    phase: str  # "" when it fits
+    reason: str
+
+
+def verdict(startup: Startup) -> Verdict:
+    """The first phase that fails, or the sentence that says what is left."""
+    for phase, check in _PHASES:
+        reason = check(startup)
+        if reason is not None:
+            return Verdict(False, phase, reason)
+    return Verdict(True, "", _holds(startup))
+
+
+def _holds(startup: Startup) -> str:
+    pool = startup.pool
+    tightest = min(startup.ranks, key=lambda rank: rank.left.low)
+    if pool is None:
+        return f"It starts: {format_gib(tightest.left.low)} of the budget stay free on a rank."
+    return (
+        f"It starts and holds {pool.max_concurrency:.2f} requests of {pool.max_model_len} tokens "
+        f"in {format_gib(tightest.left.low)} of KV cache on the tightest rank, at the pessimistic "
+        "end."
+    )
+
+
+def _loading(startup: Startup) -> str | None:
+    for rank in startup.ranks:
+        need = _fixed(rank) + rank.figure("context").value
+        if need > rank.total.low:
+            return (
+                f"Loading the weights fails: they need {format_gib(_fixed(rank))} on rank "
+                f"{_name(rank)}, and the card has {format_gib(rank.total.value)}; split over more "
+                "GPUs or take a smaller precision."
+            )
+    return None
+
+
+def _free_memory(startup: Startup) -> str | None:
+    if not startup.deployment.rules.startup_memory_check:
+        return None
+    for rank in startup.ranks:
+        free = rank.total.value - rank.figure("context").value
+        if free < rank.budget.value:
+            share = startup.deployment.gpu_memory_utilization.value
+            return (
+                f"The start-up check fails: utilization {share:g} asks for "
+                f"{format_gib(rank.budget.value)}, and only {format_gib(free)} are free once the "
+                f"driver has taken its part; use at most {_largest_share(rank):.2f}."
+            )
+    return None
+
+
+def _largest_share(rank: RankAccount) -> float:
+    free = rank.total.low - rank.figure("context").high
+    return max(0.0, free / rank.total.high - 0.005)
+
+
+def _profiling(startup: Startup) -> str | None:
+    for rank in startup.ranks:
+        peak = _fixed(rank) + sum(
+            rank.figure(key).value for key in ("activation", "encoder", "non_torch", "context")
+        )
+        if peak > rank.total.value:
+            activation = rank.figure("activation").value + rank.figure("encoder").value
+            return (
+                f"The profile run fails: weights and the activation peak need {format_gib(peak)} "
+                f"on rank {_name(rank)}, {format_gib(activation)} of it in the "
+                f"{rank.governed_by}, and the card has {format_gib(rank.total.value)}; lower "
+                f"{_activation_knob(rank)}."
+            )
+    return None
+
+
+def _no_cache(startup: Startup) -> str | None:
+    if startup.pool is None:
+        return None
+    for rank in startup.ranks:
+        if rank.left.low <= 0:
+            return (
+                f"No memory is left for the KV cache: {format_gib(rank.left.value)} at the "
+                f"expected and {format_gib(rank.left.low)} at the pessimistic end on rank "
+                f"{_name(rank)} after {_biggest(rank)}; raise the utilization, lower "
+                f"{_activation_knob(rank)} or split over more GPUs."
+            )
+    return None
+
+
+def _one_request(startup: Startup) -> str | None:
+    pool = startup.pool
+    if pool is None or pool.fits_one:
+        return None
+    longest = f"; the longest that fits is {startup.longest} tokens" if startup.longest else ""
+    return (
+        f"One request of max_model_len {pool.max_model_len} does not fit: it needs "
+        f"{format_gib(pool.needed_bytes / (1 << 30))} of KV cache and "
+        f"{format_gib(min(pool.available_bytes, default=0) / (1 << 30))} are there at the "
+        f"pessimistic end{longest}."
+    )
+
+
+def _state_blocks(startup: Startup) -> str | None:
+    deployment, pool = startup.deployment, startup.pool
+    if pool is None or not deployment.rules.graph_in_budget or not captures(deployment):
+        return None
+    recurrent = any(isinstance(c.spec, RecurrentState) for c in deployment.model.cache_layers)
+    rows = deployment.max_num_seqs.value
+    if not recurrent or pool.num_blocks >= rows:
+        return None
+    return (
+        f"Graph capture refuses: max_num_seqs {rows} exceeds the {pool.num_blocks} state blocks "
+        f"of the pool; use --max-num-seqs {pool.num_blocks} or less."
+    )
+
+
+def _capture(startup: Startup) -> str | None:
+    for rank in startup.ranks:
+        outside = sum(row.figure.value for row in rank.rows if not row.in_budget)
+        used = _in_use(rank) + outside - rank.figure("unprofiled").value
+        if used > rank.total.value:
+            return (
+                f"Capturing CUDA graphs fails: {format_gib(_in_use(rank))} are in use inside the "
+                f"budget on rank {_name(rank)} and {format_gib(used - _in_use(rank))} are needed "
+                f"outside it, but the card has {format_gib(rank.total.value)}; lower the "
+                "utilization or the KV bytes."
+            )
+    return None
+
+
+def _in_use(rank: RankAccount) -> float:
+    inside = sum(row.figure.value for row in rank.rows if row.in_budget)
+    return inside + max(0.0, rank.left.value)
+
+
+def _fixed(rank: RankAccount) -> float:
+    return sum(rank.figure(key).value for key in ("weights", "draft", "lora"))
+
+
+def _biggest(rank: RankAccount) -> str:
+    inside = sorted((row for row in rank.rows if row.in_budget), key=lambda row: -row.figure.value)
+    return " and ".join(f"{format_gib(row.figure.value)} of {row.label}" for row in inside[:2])
+
+
+def _activation_knob(rank: RankAccount) -> str:
+    return "max_num_seqs" if rank.governed_by == "sampler" else "max_num_batched_tokens"
+
+
+def _name(rank: RankAccount) -> str:
+    return f"{rank.tp_rank} of stage {rank.stage}" if rank.stage else str(rank.tp_rank)
+
+
+_Check = Callable[[Startup], str | None]
+_PHASES: Final[tuple[tuple[str, _Check], ...]] = (
+    ("loading", _loading),
+    ("start-up check", _free_memory),
+    ("profiling", _profiling),
+    ("KV cache", _no_cache),
+    ("full-length request", _one_request),
+    ("state blocks", _state_blocks),
+    ("graph capture", _capture),
+)
+
+
+def phases() -> Iterable[str]:
+    """The phases in the order the engine goes through them."""
+    return (phase for phase, _ in _PHASES)
