@@ -14,7 +14,6 @@ import json
 import re
 import sys
 import textwrap
-import tomllib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
@@ -51,7 +50,7 @@ def main() -> int:
             continue
         try:
             text = entry_text(row, json.loads((arguments.folder / row.file).read_text("utf-8")))
-        except VramError as error:
+        except (VramError, RuntimeError) as error:
             refused.append(f"{row.id}: {error}")
             continue
         (arguments.into / f"{row.id.replace('/', '--')}.toml").write_text(text, encoding="utf-8")
@@ -88,22 +87,40 @@ def entry_text(row: Row, values: dict[str, Any]) -> str:
     config = Config(values, row.id)
     whole = _built(row.id, config)
     kept = figures(config)
+    for none in ((), tuple(_none(config))):
+        text = _entry(row, kept, none)
+        entry = catalogue.parse(text)
+        if _built(row.id, Config(entry.config, row.id)) == whole:
+            return text
+    raise RuntimeError(f"{row.id}: the figures kept do not build the same model")
+
+
+def _entry(row: Row, kept: Mapping[str, Any], none: Sequence[str]) -> str:
     lines = [
         f"id = {toml(row.id)}",
         f"source = {toml(source_of(row))}",
         f"architecture = {toml(row.architecture)}",
+        *([f"none = {toml(list(none))}"] if none else []),
         "",
         *table(("config",), kept),
     ]
-    text = "\n".join(lines) + "\n"
-    again = _built(row.id, Config(catalogue.expand(tomllib.loads(text)["config"]), row.id))
-    if again != whole:
-        raise RuntimeError(f"{row.id}: the figures kept do not build the same model")
-    return text
+    return "\n".join(lines) + "\n"
+
+
+def _none(config: Config, path: str = "") -> Iterable[str]:
+    """Keys that were read and hold an explicit null, which some classes tell from absence."""
+    for key, value in config.values.items():
+        if value is None and key in config.used:
+            yield path + key
+        elif isinstance(value, dict) and key in config.children:
+            yield from _none(config.children[key], f"{path}{key}.")
 
 
 def _built(model_id: str, config: Config) -> Model:
-    return replace(assemble(Checkpoint(model_id, config)), notes=())
+    """The model without its sentences, which name layers in the order of the lists."""
+    model = assemble(Checkpoint(model_id, config))
+    scheme = model.quantization and replace(model.quantization, detail="")
+    return replace(model, notes=(), quantization=scheme)
 
 
 def source_of(row: Row) -> str:

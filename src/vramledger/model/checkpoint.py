@@ -8,6 +8,7 @@ from vramledger.model.config import Config
 from vramledger.model.files.stored import StoredWeights
 from vramledger.model.headers import apply_headers, from_headers
 from vramledger.model.model import Model
+from vramledger.model.quantization import quantize
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,9 +40,20 @@ def assemble(checkpoint: Checkpoint) -> Model:
         if weights is None:
             raise
         return _weights_only(checkpoint, config.text("model_type", ""), str(error).rstrip("."))
+    model = _quantized(model, config, weights)
     if weights is not None:
         model = apply_headers(model, weights)
     return replace(model, notes=model.notes + checkpoint.notes)
+
+
+def _quantized(model: Model, config: Config, weights: StoredWeights | None) -> Model:
+    """The model as its quantisation section stores it; headers stand in for an unknown method."""
+    try:
+        return quantize(model, config)
+    except UnknownName as error:
+        if weights is None:
+            raise
+        return replace(model, notes=(*model.notes, f"{error} Bytes are those of the files."))
 
 
 def _weights_only(checkpoint: Checkpoint, model_type: str, reason: str) -> Model:

@@ -8,9 +8,10 @@ from vramledger.errors import BadInput, UnknownName
 from vramledger.model import catalogue
 from vramledger.model.checkpoint import Checkpoint, assemble
 from vramledger.model.config import Config, read_config
-from vramledger.model.files.directory import find_safetensors
+from vramledger.model.files.directory import find_gguf, find_safetensors
 from vramledger.model.files.safetensors import read_index, read_safetensors
 from vramledger.model.files.stored import StoredWeights
+from vramledger.model.gguf.model import load_gguf
 from vramledger.model.model import Model
 
 HUB_PREFIX: Final = "hf:"
@@ -49,7 +50,9 @@ def _from_catalogue(name: str) -> Model:
 
 def _from_path(path: Path) -> Model:
     if path.is_dir():
-        return assemble(read_directory(path, str(path)))
+        return load_directory(path, str(path))
+    if path.suffix == ".gguf":
+        return load_gguf(path, str(path))
     if path.name.endswith(".safetensors.index.json"):
         return assemble(_beside(path, read_index(path)))
     if path.suffix == ".safetensors":
@@ -57,30 +60,45 @@ def _from_path(path: Path) -> Model:
     return assemble(Checkpoint(str(path), read_config(path)))
 
 
-def read_directory(folder: Path, model_id: str) -> Checkpoint:
-    """The checkpoint in a directory.
+def load_directory(folder: Path, model_id: str) -> Model:
+    """The model in a directory: configuration and safetensors, or else its one GGUF checkpoint.
 
     Raises:
         BadInput: neither ``config.json`` nor weight headers are there, or one is not usable.
     """
     found = find_safetensors(folder)
-    config_path = folder / "config.json"
-    if os.path.lexists(config_path):
-        config = read_config(config_path)
-        return Checkpoint(model_id, config, found.weights, (found.note,) if found.note else ())
-    if found.weights is None:
-        raise BadInput(
-            f"{folder} holds no config.json and no safetensors or GGUF weights; "
-            "give the directory of a checkpoint."
-        )
-    return Checkpoint(model_id, None, found.weights)
+    notes = (found.note,) if found.note else ()
+    config = find_config(folder)
+    if config is None and found.weights is None:
+        gguf = find_gguf(folder)
+        if gguf is None:
+            raise BadInput(
+                f"{folder} holds no config.json and no safetensors or GGUF weights; "
+                "give the directory of a checkpoint."
+            )
+        return load_gguf(gguf, model_id)
+    return assemble(Checkpoint(model_id, config, found.weights, notes))
+
+
+def find_config(folder: Path) -> Config | None:
+    """``config.json`` of a directory, with the quantisation section that ModelOpt keeps beside it.
+
+    Raises:
+        BadInput: one of the files is there but not usable.
+    """
+    path = folder / "config.json"
+    if not os.path.lexists(path):
+        return None
+    config = read_config(path)
+    separate = folder / "hf_quant_config.json"
+    if config.has("quantization_config") or not os.path.lexists(separate):
+        return config
+    section = {"quant_method": "modelopt", **read_config(separate).values}
+    return Config({**config.values, "quantization_config": section}, config.where)
 
 
 def _beside(path: Path, weights: StoredWeights) -> Checkpoint:
-    config_path = path.parent / "config.json"
-    return Checkpoint(
-        str(path), read_config(config_path) if os.path.lexists(config_path) else None, weights
-    )
+    return Checkpoint(str(path), find_config(path.parent), weights)
 
 
 def _looks_like_path(reference: str) -> bool:

@@ -1,7 +1,8 @@
 """Well-known models by name, offline: our own TOML of figures, one file a model.
 
 ``models/ORG--NAME.toml`` holds ``id``, ``source``, ``architecture`` and the table ``config``: the
-figures an architecture's builder reads, under the names a configuration gives them. An entry with
+figures an architecture's builder reads, under the names a configuration gives them; ``none`` lists
+keys that are null there (TOML has no null, and some classes tell it from absence). An entry with
 ``like = "other id"`` starts from that model's figures and overrides some. ``aliases.toml`` lists
 names that share every figure with a model of the catalogue.
 
@@ -11,7 +12,7 @@ string a number.
 
 import re
 import tomllib
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -22,6 +23,14 @@ from vramledger.errors import BadInput
 _ROOT: Final = Path(__file__).parent
 _RANGE: Final = re.compile(r"\{(\d+(?:\.\.\d+)?(?:,\d+(?:\.\.\d+)?)*)\}")
 LISTS_WITH_RANGES: Final = frozenset({"ignore", "modules_to_not_convert", "exclude_modules"})
+
+
+@dataclass(frozen=True, slots=True)
+class Figures:
+    """What one file of the catalogue says."""
+
+    source: str
+    config: dict[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,17 +90,32 @@ def _match(name: str, known: Iterable[str]) -> str | None:
     return by_tail[0] if by_tail else None
 
 
-def _entry(name: str, target: str) -> Entry:
-    content = _read(target)
+def parse(text: str) -> Figures:
+    """The figures in the text of one entry."""
+    content = tomllib.loads(text)
     config = content["config"]
     if "like" in content:
-        config = _merge(_read(content["like"])["config"], config)
-    return Entry(name, content["source"], expand(config), target if name != target else None)
+        config = _merge(_read(content["like"]).config, config)
+    config = _expand(config)
+    for path in content.get("none", ()):
+        _set_none(config, path.split("."))
+    return Figures(content["source"], config)
 
 
-def _read(model_id: str) -> dict[str, Any]:
+def _entry(name: str, target: str) -> Entry:
+    figures = _read(target)
+    return Entry(name, figures.source, figures.config, target if name != target else None)
+
+
+def _read(model_id: str) -> Figures:
     path = _ROOT / "models" / f"{model_id.replace('/', '--')}.toml"
-    return tomllib.loads(path.read_text(encoding="utf-8"))
+    return parse(path.read_text(encoding="utf-8"))
+
+
+def _set_none(config: dict[str, Any], path: Sequence[str]) -> None:
+    for key in path[:-1]:
+        config = config[key]
+    config[path[-1]] = None
 
 
 def _id_of(file_name: str) -> str:
@@ -107,7 +131,7 @@ def _merge(base: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[str, Any
     return merged
 
 
-def expand(config: Mapping[str, Any]) -> dict[str, Any]:
+def _expand(config: Mapping[str, Any]) -> dict[str, Any]:
     """The figures with the ranges in lists and tables of layer names written out."""
     return {key: _expand_value(key, value) for key, value in config.items()}
 
@@ -117,7 +141,7 @@ def _expand_value(key: str, value: Any) -> Any:
         return [name for item in value for name in expand_ranges(item)]
     if key == "quantized_layers" and isinstance(value, dict):
         return {name: entry for item, entry in value.items() for name in expand_ranges(item)}
-    return expand(value) if isinstance(value, dict) else value
+    return _expand(value) if isinstance(value, dict) else value
 
 
 def expand_ranges(text: str) -> list[str]:

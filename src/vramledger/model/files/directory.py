@@ -1,7 +1,9 @@
 """Which weight files of a directory make up its checkpoint."""
 
+import re
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Final
 
 from vramledger.errors import BadInput
 from vramledger.model.files.safetensors import (
@@ -14,7 +16,8 @@ from vramledger.model.files.safetensors import (
 )
 from vramledger.model.files.stored import StoredTensor, StoredWeights
 
-_NOT_THE_MODEL = ("consolidated", "adapter_", "optimizer", "training_")
+_SPLIT_PART: Final = re.compile(r"-\d{5}-of-\d{5}\.gguf\Z")
+_NOT_THE_MODEL: Final = ("consolidated", "adapter_", "optimizer", "training_")
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +66,19 @@ def find_safetensors(folder: Path) -> FoundWeights:
     for name in shards:
         tensors += read_safetensors(folder / name).tensors
     return FoundWeights(collect(tensors, {}, str(folder), len(shards)))
+
+
+def find_gguf(folder: Path) -> Path | None:
+    """The GGUF file of a directory (the first of a split set), None where there is none.
+
+    Raises:
+        BadInput: several checkpoints are there.
+    """
+    names = [name for name in list_files(folder) if name.endswith(".gguf")]
+    first = [name for name in names if _SPLIT_PART.search(name) is None or "-00001-of-" in name]
+    if len(first) > 1:
+        raise BadInput(f"{folder} holds several GGUF models: {', '.join(first)}; give one of them.")
+    return folder / (first or names)[0] if names else None
 
 
 def _index_name(names: tuple[str, ...]) -> str | None:

@@ -1,0 +1,1 @@
+"""GGUF checkpoints: the metadata keys of llama.cpp as a model; one row an architecture."""
