@@ -8,6 +8,7 @@ from vramledger.errors import CannotKnow
 from vramledger.evidence import Basis
 from vramledger.model.cache import CacheLayer
 from vramledger.model.dtype import DType
+from vramledger.model.rotary import RotaryTable
 from vramledger.model.tensor import Role, Tensor
 
 
@@ -91,6 +92,7 @@ class Model:
     extra_tensors: tuple[Tensor, ...] = ()  # in the checkpoint but not in the class: MTP layers
     quantization: Quantization | None = None
     towers: tuple[TowerInput, ...] = ()
+    rotary: tuple[RotaryTable, ...] = ()  # position tables that engines keep beside the weights
     sparse_topk: int = 0  # tokens a sparse-attention indexer keeps, 0 where none
     weights_basis: Basis = Basis.DERIVED  # EXACT when file headers gave the bytes
     header_bytes: int | None = None  # bytes of all tensors in the file headers, when there are any

@@ -4,14 +4,25 @@ A module offers ``build(config, model_id) -> Model``. Adding an architecture is 
 one row here.
 """
 
+from dataclasses import replace
 from importlib import import_module
 from typing import Final, Protocol, cast
 
 from vramledger.errors import UnknownName
 from vramledger.model.config import Config
 from vramledger.model.model import Model
+from vramledger.model.rotary import rotary_tables
 
 MODULES: Final = {
+    "deepseek_ref": "deepseek_v4",
+    "deepseek_v4": "deepseek_v4",
+    "mimo": "named",
+    "minicpm": "named",
+    "orion": "named",
+    "exaone": "named",
+    "internlm2": "named",
+    "internlm": "named",
+    "baichuan": "named",
     "minicpm3": "mla",
     "glm4_moe_lite": "mla",
     "glm_moe_dsa": "mla",
@@ -42,6 +53,12 @@ MODULES: Final = {
     "recurrent_gemma": "recurrent_gemma",
     "lfm2": "lfm2",
     "minimax": "minimax",
+    "nemotron_h": "nemotron_h",
+    "zamba2": "zamba2",
+    "qwen3_next": "qwen3_next",
+    "qwen3_5_text": "qwen3_next",
+    "qwen3_5_moe_text": "qwen3_next",
+    "kimi_linear": "kimi_linear",
     "arcee": "dense",
     "cohere": "dense",
     "cohere2": "dense",
@@ -92,4 +109,5 @@ def build(config: Config, model_id: str) -> Model:
     if module is None:
         raise UnknownName("model_type", model_type, MODULES, f"{config.where}, 'model_type'")
     loaded = import_module(f"{__name__}.{module}")
-    return cast("Architecture", loaded).build(config, model_id)
+    model = cast("Architecture", loaded).build(config, model_id)
+    return replace(model, rotary=rotary_tables(config, model.text.head_dim))

@@ -12,6 +12,23 @@ from math import prod
 
 from vramledger.units import div_ceil
 
+
+class Family(Enum):
+    """Formats that kernels treat alike."""
+
+    FP8 = "fp8"
+    INT8 = "int8"
+    GPTQ = "gptq"
+    AWQ = "awq"
+    PACKED_INT = "packed int"
+    MXFP4 = "mxfp4"
+    MXFP6 = "mxfp6"
+    MXFP8 = "mxfp8"
+    NVFP4 = "nvfp4"
+    BNB4 = "bitsandbytes 4-bit"
+    BNB8 = "bitsandbytes 8-bit"
+
+
 WHOLE = 0  # a tile as long as the dimension
 
 
@@ -51,9 +68,13 @@ class Part:
 
 @dataclass(frozen=True, slots=True)
 class Tiled:
-    """An encoding made of parts. `name` is the format's usual name with its granularity."""
+    """An encoding made of parts.
+
+    `name` is the format's usual name with its granularity, `family` what kernels choose by.
+    """
 
     name: str
+    family: Family
     parts: tuple[Part, ...]
 
     def nbytes(self, shape: Sequence[int]) -> int:
@@ -71,6 +92,7 @@ class Flat:
     """
 
     name: str
+    family: Family
     bits: int
     block: int
     nested_block: int = 0

@@ -61,7 +61,8 @@ def _fp8_channel() -> Scheme:
 
 
 def _bitsandbytes() -> Scheme:
-    return bitsandbytes.scheme(eight=False, double=False, listed=(), where="--quantization")
+    """Four bits; the quantiser compresses the scales too."""
+    return bitsandbytes.scheme(eight=False, double=True, listed=(), where="--quantization")
 
 
 def _experts_int8() -> Scheme:
