@@ -65,6 +65,8 @@ class GroupedAttention:
     norm: QueryKeyNorm | None = None
     sinks: bool = False  # a learned logit per query head
     gate: str = ""  # name of a projection to one gate per query head
+    out_width: int = 0  # outputs of the last projection, 0 for as many as inputs (Zamba2)
+    query_gate: bool = False  # the query projection also yields a gate as wide (Qwen3-Next)
     name: str = "self_attn."
     names: ProjectionNames = SEPARATE
 
@@ -77,14 +79,15 @@ class GroupedAttention:
         base = f"{prefix}{self.name}"
         role = Role.ATTENTION
         k_bias = self.qkv_bias if self.k_bias is None else self.k_bias
+        queries = self.heads * self.head_dim * (2 if self.query_gate else 1)
         found = [
-            *linear(f"{base}{self.names.q}", self.heads * self.head_dim, hidden, role,
+            *linear(f"{base}{self.names.q}", queries, hidden, role,
                     Shard.COLUMN, layer=layer, bias=self.qkv_bias, units=self.heads),
             *linear(f"{base}{self.names.k}", self.kv_heads * self.head_dim, hidden, role,
                     Shard.KV, layer=layer, bias=k_bias, units=self.kv_heads),
             *linear(f"{base}{self.names.v}", self.kv_heads * self.value_dim, hidden, role,
                     Shard.KV, layer=layer, bias=self.qkv_bias, units=self.kv_heads),
-            *linear(f"{base}{self.names.out}", hidden, self.heads * self.value_dim, role,
+            *linear(f"{base}{self.names.out}", self.out_width or hidden, self.heads * self.value_dim, role,
                     Shard.ROW, layer=layer, bias=self.out_bias, units=self.heads),
         ]  # fmt: skip
         if self.gate:

@@ -36,9 +36,9 @@ class Kda:
             *self._output_gate(base, layer, hidden),
             *linear(f"{base}b_proj", self.heads, hidden, role, Shard.COLUMN, layer=layer,
                     units=units),
-            Tensor(f"{base}A_log", (1, 1, self.heads, 1), role, layer=layer, dtype=DType.FLOAT32),
+            Tensor(f"{base}A_log", (1, 1, self.heads, 1), role, layer=layer),
             Tensor(f"{base}dt_bias", (width,), role, Shard.COLUMN, layer, units=units,
-                   dtype=DType.FLOAT32),
+                   dtype=DType.FLOAT32, class_dtype=DType.FLOAT32),
             Tensor(f"{base}o_norm.weight", (self.head_dim,), Role.NORM, layer=layer),
             *linear(f"{base}o_proj", hidden, width, role, Shard.ROW, layer=layer, units=units),
         ]  # fmt: skip

@@ -45,6 +45,7 @@ class LatentBlock:
     v_dim: int
     bias: bool = False  # of the down-projections and the output
     indexer: Indexer | None = None
+    gate: str = ""  # name of a projection that gates the values of every head (Kimi-K3)
     name: str = "self_attn."
 
     def tensors(self, prefix: str, layer: int, hidden: int) -> list[Tensor]:
@@ -61,6 +62,9 @@ class LatentBlock:
             *linear(f"{base}o_proj", hidden, self.heads * self.v_dim, role, Shard.ROW,
                     layer=layer, bias=self.bias, units=self.heads),
         ]  # fmt: skip
+        if self.gate:
+            found += linear(f"{base}{self.gate}", self.heads * self.v_dim, hidden, role,
+                            Shard.COLUMN, layer=layer, units=self.heads)  # fmt: skip
         if self.indexer:
             found += self.indexer.tensors(base, layer, hidden, self.q_rank)
         return found

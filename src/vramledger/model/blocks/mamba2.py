@@ -47,8 +47,10 @@ class Mamba2:
             *linear(f"{base}out_proj", hidden, self.width, role, Shard.ROW,
                     layer=layer, bias=self.bias, units=self.heads),
         ]  # fmt: skip
-        for name in ("A_log", "D", "dt_bias"):
-            found.append(Tensor(f"{base}{name}", (self.heads,), role, Shard.COLUMN, layer))
+        found += [
+            Tensor(f"{base}{name}", (self.heads,), role, Shard.COLUMN, layer)
+            for name in ("A_log", "D", "dt_bias")
+        ]
         if self.gated_norm:
             found.append(
                 Tensor(f"{base}norm.weight", (self.width,), Role.NORM, Shard.COLUMN, layer,

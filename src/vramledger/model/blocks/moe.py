@@ -4,7 +4,7 @@ from dataclasses import dataclass, replace
 
 from vramledger.model.blocks.mlp import GATED, Mlp
 from vramledger.model.dtype import DType
-from vramledger.model.parts import linear
+from vramledger.model.parts import linear, norm
 from vramledger.model.tensor import Role, Shard, Tensor
 
 
@@ -17,6 +17,27 @@ class Correction:
 
     name: str  # after the block's own name
     parameter: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Latent:
+    """A narrower space that routed experts work in; vLLM repeats the ways in and out on every rank."""
+
+    width: int
+    enter: str  # names of the projections, after the block's own name
+    leave: str
+    norm: str = ""  # a norm on the way out
+    bias: bool = False
+
+    def tensors(self, base: str, layer: int, hidden: int) -> list[Tensor]:
+        inner = norm(f"{base}{self.norm}", self.width, layer=layer) if self.norm else []
+        return [
+            *linear(f"{base}{self.enter}", self.width, hidden, Role.MLP, Shard.REPLICATED,
+                    layer=layer, bias=self.bias),
+            *inner,
+            *linear(f"{base}{self.leave}", hidden, self.width, Role.MLP, Shard.REPLICATED,
+                    layer=layer, bias=self.bias),
+        ]  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +54,10 @@ class Moe:
     router_float32: bool = False  # the class keeps the router in float32
     router_rows: int = 0  # choices of the router, 0 for one an expert
     correction: Correction | None = None
+    table_rows: int = 0  # tokens of a table that names each one's experts, 0 where none
     expert_bias: bool = False
+    latent: Latent | None = None  # None: experts work in the hidden width
+    stacked: bool = False  # all experts are one array, whose name has no ".weight"
     name: str = "mlp."
     expert_name: str = "experts.{e}."
     names: tuple[str, ...] = GATED
@@ -45,7 +69,10 @@ class Moe:
     def tensors(self, prefix: str, layer: int, hidden: int) -> list[Tensor]:
         """The weights of one layer; `prefix` ends before the block's own name."""
         base = f"{prefix}{self.name}"
-        found = [*self._router(base, layer, hidden), *self._experts(base, layer, hidden)]
+        width = self.latent.width if self.latent else hidden
+        found = [*self._router(base, layer, hidden), *self._experts(base, layer, width)]
+        if self.latent:
+            found += self.latent.tensors(base, layer, hidden)
         if self.shared:
             found += self.shared.tensors(base, layer, hidden)
         if self.shared_gate:
@@ -67,6 +94,11 @@ class Moe:
                 Tensor(f"{base}{self.correction.name}", (rows,), role, layer=layer,
                        dtype=DType.FLOAT32, class_dtype=DType.FLOAT32)
             )  # fmt: skip
+        if self.table_rows:
+            found.append(
+                Tensor(f"{base}{self.router}.tid2eid", (self.table_rows, self.per_token),
+                       Role.BUFFER, layer=layer, dtype=DType.INT64)
+            )  # fmt: skip
         return found
 
     def _experts(self, base: str, layer: int, hidden: int) -> list[Tensor]:
@@ -76,5 +108,8 @@ class Moe:
         for up in ups:
             found += linear(f"{stem}{up}", self.intermediate, hidden, Role.EXPERT, Shard.COLUMN,
                             layer=layer, bias=self.expert_bias, copies=self.experts)  # fmt: skip
-        return found + linear(f"{stem}{down}", hidden, self.intermediate, Role.EXPERT, Shard.ROW,
-                              layer=layer, bias=self.expert_bias, copies=self.experts)  # fmt: skip
+        found += linear(f"{stem}{down}", hidden, self.intermediate, Role.EXPERT, Shard.ROW,
+                        layer=layer, bias=self.expert_bias, copies=self.experts)  # fmt: skip
+        if not self.stacked:
+            return found
+        return [replace(tensor, name=tensor.name.removesuffix(".weight")) for tensor in found]
