@@ -14,6 +14,17 @@ from vramledger.model.model import Model
 from vramledger.model.rotary import rotary_tables
 
 MODULES: Final = {
+    "falcon": "falcon",
+    "opt": "opt",
+    "mpt": "gpt",
+    "bloom": "gpt",
+    "gpt_neox": "gpt",
+    "codegen": "gpt",
+    "gptj": "gpt",
+    "gpt_bigcode": "gpt",
+    "gpt2": "gpt",
+    "qwen": "named",
+    "chatglm": "named",
     "deepseek_ref": "deepseek_v4",
     "deepseek_v4": "deepseek_v4",
     "mimo": "named",

@@ -8,6 +8,7 @@ from vramledger.model.architectures.common import stored_dtype
 from vramledger.model.blocks.moe import Moe
 from vramledger.model.cache import CacheLayer, CacheSpec
 from vramledger.model.config import Config
+from vramledger.model.dtype import DType
 from vramledger.model.model import Experts, Model, ModelKind, TextShape
 from vramledger.model.parts import embedding, head, norm
 from vramledger.model.tensor import Role, Tensor
@@ -29,14 +30,18 @@ class FeedForward(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Norms:
-    """The norms of a layer over the hidden width; `bias` for layer norms that have one."""
+    """The norms of a layer over the hidden width; `bias` for layer norms that have one.
+
+    `class_dtype` is the element type in which the class keeps them, None for the model's own.
+    """
 
     names: tuple[str, ...] = ("input_layernorm", "post_attention_layernorm")
     bias: bool = False
+    class_dtype: DType | None = None
 
     def tensors(self, prefix: str, layer: int, hidden: int) -> list[Tensor]:
         return [
-            tensor
+            replace(tensor, class_dtype=self.class_dtype)
             for name in self.names
             for tensor in norm(f"{prefix}{name}", hidden, layer=layer, bias=self.bias)
         ]
@@ -47,15 +52,16 @@ PRE_NORMS: Final = Norms()
 
 @dataclass(frozen=True, slots=True)
 class Layer:
-    """One decoder layer; a part it lacks is None."""
+    """One decoder layer; a part it lacks is None. `others` are parts beyond the usual three."""
 
     mixer: Mixer | None
     feed_forward: FeedForward | None
     norms: Norms = PRE_NORMS
+    others: tuple[FeedForward, ...] = ()
 
     def tensors(self, prefix: str, layer: int, hidden: int) -> list[Tensor]:
         found: list[Tensor] = []
-        for part in (self.mixer, self.feed_forward, self.norms):
+        for part in (self.mixer, self.feed_forward, self.norms, *self.others):
             if part is not None:
                 found += part.tensors(prefix, layer, hidden)
         return found
@@ -72,6 +78,7 @@ class Frame:
     layer: str = "model.layers.{}."
     norm: str = "model.norm"  # empty where the class has none
     norm_bias: bool = False
+    norm_class_dtype: DType | None = None
     head: str = "lm_head"
     head_bias: bool = False
     embed_width: int = 0  # width of the token embedding, 0 for the hidden width
@@ -83,7 +90,10 @@ class Frame:
     def after(self, text: TextShape, *, tied: bool) -> list[Tensor]:
         found: list[Tensor] = []
         if self.norm:
-            found += norm(self.norm, text.hidden, bias=self.norm_bias)
+            found += [
+                replace(tensor, class_dtype=self.norm_class_dtype)
+                for tensor in norm(self.norm, text.hidden, bias=self.norm_bias)
+            ]
         output = head(self.head, text.vocab, self.embed_width or text.hidden, bias=self.head_bias)
         return found + (output[1:] if tied else output)
 

@@ -1,5 +1,6 @@
 """Dimensions of a decoder, read with the defaults of its class."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
 
@@ -29,6 +30,9 @@ _LENGTH_INCLUDES_SCALING: Final = {
 }
 
 
+ShapeRule = Callable[[Config], TextShape]
+
+
 @dataclass(frozen=True, slots=True)
 class Defaults:
     """What a configuration class assumes for dimensions that a file leaves out.
@@ -47,8 +51,12 @@ class Defaults:
     positions: int = 2048
 
 
-def read_shape(config: Config, defaults: Defaults, head_dim: int = 0) -> TextShape:
-    """The dimensions under their usual names; `head_dim` where other keys make the head's width.
+def read_shape(
+    config: Config, defaults: Defaults, *, head_dim: int = 0, intermediate: int | None = None
+) -> TextShape:
+    """The dimensions under their usual names.
+
+    `head_dim` and `intermediate` stand in where a class has other keys for them.
 
     Raises:
         BadInput: one is missing or out of range, or heads do not divide.
@@ -61,10 +69,51 @@ def read_shape(config: Config, defaults: Defaults, head_dim: int = 0) -> TextSha
         heads=heads,
         kv_heads=read_kv_heads(config, "num_key_value_heads", heads, defaults.kv_heads),
         head_dim=head_dim or read_head_dim(config, hidden, heads, defaults.head_dim),
-        intermediate=_own(config, "intermediate_size", defaults.intermediate),
+        intermediate=(
+            _own(config, "intermediate_size", defaults.intermediate)
+            if intermediate is None
+            else intermediate
+        ),
         vocab=_own(config, "vocab_size", defaults.vocab),
         max_positions=max_positions(config, defaults.positions),
     )
+
+
+@dataclass(frozen=True, slots=True)
+class Keys:
+    """The spellings of the dimensions in a class that has its own; the first one found counts."""
+
+    hidden: tuple[str, ...]
+    layers: tuple[str, ...]
+    heads: tuple[str, ...]
+    vocab: tuple[str, ...] = ("vocab_size",)
+    intermediate: tuple[str, ...] = ()  # none given or found: four times the hidden width
+    kv_heads: str = ""  # none: as many as query heads
+
+
+def keyed(keys: Keys, positions: int = 2048) -> ShapeRule:
+    """A reader of dimensions under other names; `positions` is the class's longest sequence."""
+
+    def read(config: Config) -> TextShape:
+        hidden = config.integer(_found(config, keys.hidden))
+        heads = config.integer(_found(config, keys.heads))
+        inner = _found(config, keys.intermediate) if keys.intermediate else ""
+        return TextShape(
+            hidden=hidden,
+            layers=layer_count(config, _found(config, keys.layers)),
+            heads=heads,
+            kv_heads=read_kv_heads(config, keys.kv_heads, heads, 0) if keys.kv_heads else heads,
+            head_dim=read_head_dim(config, hidden, heads),
+            intermediate=config.integer(inner, 4 * hidden) if inner else 4 * hidden,
+            vocab=config.integer(_found(config, keys.vocab)),
+            max_positions=max_positions(config, positions),
+        )
+
+    return read
+
+
+def _found(config: Config, names: tuple[str, ...]) -> str:
+    return next((name for name in names if config.has(name)), names[0])
 
 
 def layer_count(config: Config, key: str = "num_hidden_layers", default: int = 0) -> int:

@@ -13,7 +13,7 @@ from vramledger.model.architectures.decoder import (
     Layer,
     Norms,
 )
-from vramledger.model.architectures.shape import Defaults, read_shape
+from vramledger.model.architectures.shape import Defaults, ShapeRule, read_shape
 from vramledger.model.architectures.windows import WindowRule, bounded, none
 from vramledger.model.blocks.attention import (
     SEPARATE,
@@ -46,6 +46,7 @@ ATTENTION_BIAS: Final = Switch("attention_bias")
 MLP_BIAS: Final = Switch("mlp_bias")
 
 FeedForwardRule = Callable[[Config, TextShape], tuple[FeedForward, ...]]
+ExtraRule = Callable[[Config, TextShape], tuple[Tensor, ...]]
 DraftRule = Callable[[Config, TextShape, Layer], tuple[Tensor, ...]]
 
 
@@ -71,6 +72,9 @@ class Style:
     windows: WindowRule = none
     feed_forward: FeedForwardRule | None = None  # None: a dense MLP in every layer
     frame: Frame = PLAIN_FRAME
+    shape: ShapeRule | None = None  # None: the usual keys with `defaults`
+    extra: ExtraRule | None = None  # tensors beside the layers
+    others: tuple[FeedForward, ...] = ()  # parts of every layer beyond the usual three
     draft: DraftRule | None = None
 
 
@@ -80,7 +84,7 @@ def build_style(style: Style, config: Config, model_id: str) -> Model:
     Raises:
         BadInput: a value is missing or out of range.
     """
-    text = read_shape(config, style.defaults)
+    text = style.shape(config) if style.shape else read_shape(config, style.defaults)
     text = replace(text, gated_mlp=len(style.mlp_names) == len(GATED))
     layers = read_layers(style, config, text)
     return Decoder(
@@ -92,6 +96,7 @@ def build_style(style: Style, config: Config, model_id: str) -> Model:
             style.frame,
             norm_bias=style.norms.bias,
             head_bias=style.head_bias.read(config),
+            extra=style.extra(config, text) if style.extra else (),
         ),
         extra_tensors=style.draft(config, text, layers[-1]) if style.draft else (),
     ).model(config, model_id)
@@ -107,7 +112,7 @@ def read_layers(style: Style, config: Config, text: TextShape) -> tuple[Layer, .
     )
     attention = {window: read_attention(style, config, text, window) for window in set(kept)}
     return tuple(
-        Layer(attention[window], block, style.norms)
+        Layer(attention[window], block, style.norms, style.others)
         for window, block in zip(kept, blocks, strict=True)
     )
 

@@ -18,7 +18,8 @@ class NormSpan(Enum):
     """What one query or key norm spans."""
 
     HEAD = "one vector shared by all heads"
-    EACH = "a vector of its own for each head"
+    EACH = "a row of one matrix for each head"
+    SPLIT = "a tensor of its own for each head"
     WHOLE = "one vector over all heads"
 
 
@@ -111,18 +112,22 @@ class GroupedAttention:
     def _norms(self, base: str, layer: int) -> list[Tensor]:
         if self.norm is None:
             return []
-        pairs = ((self.norm.q, self.heads), (self.norm.k, self.kv_heads))
         return [
-            Tensor(f"{base}{name}.{kind}", self._norm_shape(self.norm.span, heads), Role.NORM,
-                   layer=layer)
-            for name, heads in pairs
+            tensor
+            for name, heads in ((self.norm.q, self.heads), (self.norm.k, self.kv_heads))
             for kind in (("weight", "bias") if self.norm.bias else ("weight",))
-        ]  # fmt: skip
+            for tensor in self._norm(f"{base}{name}", kind, self.norm.span, heads, layer)
+        ]
 
-    def _norm_shape(self, span: NormSpan, heads: int) -> tuple[int, ...]:
+    def _norm(self, name: str, kind: str, span: NormSpan, heads: int, layer: int) -> list[Tensor]:
+        if span is NormSpan.SPLIT:
+            return [
+                Tensor(f"{name}.norms.{{e}}.{kind}", (self.head_dim,), Role.NORM, layer=layer,
+                       copies=heads)
+            ]  # fmt: skip
         shapes = {
             NormSpan.HEAD: (self.head_dim,),
             NormSpan.EACH: (heads, self.head_dim),
             NormSpan.WHOLE: (heads * self.head_dim,),
         }
-        return shapes[span]
+        return [Tensor(f"{name}.{kind}", shapes[span], Role.NORM, layer=layer)]

@@ -40,9 +40,7 @@ class CompressedIndexer:
     heads: int
     dim: int
 
-    def tensors(
-        self, base: str, layer: int, hidden: int, q_rank: int, ratio: int
-    ) -> list[Tensor]:
+    def tensors(self, base: str, layer: int, hidden: int, q_rank: int, ratio: int) -> list[Tensor]:
         role = Role.INDEXER
         compressor = Compressor(self.dim, ratio, doubled=True)
         return [
@@ -92,9 +90,7 @@ class CompressedBlock:
             compressor = Compressor(self.head_dim, self.ratio, self.doubled)
             found += compressor.tensors(f"{base}compressor.", layer, hidden, role)
         if self.indexer:
-            found += self.indexer.tensors(
-                f"{base}indexer.", layer, hidden, self.q_rank, self.ratio
-            )
+            found += self.indexer.tensors(f"{base}indexer.", layer, hidden, self.q_rank, self.ratio)
         return found
 
     def cache(self) -> tuple[CacheSpec, ...]:

@@ -61,6 +61,7 @@ class Moe:
     name: str = "mlp."
     expert_name: str = "experts.{e}."
     names: tuple[str, ...] = GATED
+    stacked: bool = False  # experts are bare arrays: ``down_proj`` and ``down_proj_bias``
 
     @property
     def shared_intermediate(self) -> int:
