@@ -1,0 +1,41 @@
+"""What a question names: the accelerator and the model behind a launch."""
+
+from vramledger.engine.launch import Launch
+from vramledger.errors import BadInput
+from vramledger.hardware.accelerator import Accelerator
+from vramledger.model.load import load_model
+from vramledger.model.model import Model
+
+
+def accelerator_for(name: str, total_gib: float | None = None) -> Accelerator:
+    """The accelerator of that name (``auto`` reads this machine), with another total if given.
+
+    Raises:
+        UnknownName: no card has that name.
+        BadInput: the name fits several cards, or the total is no size.
+        CannotKnow: ``auto`` without a driver.
+    """
+    from vramledger.hardware.custom import with_total
+
+    if name.casefold() == "auto":
+        from vramledger.hardware.local import local_accelerator
+
+        accelerator = local_accelerator()
+    else:
+        from vramledger.hardware.catalogue import find
+
+        accelerator = find(name, "--gpu")
+    return accelerator if total_gib is None else with_total(accelerator, total_gib)
+
+
+def model_of(launch: Launch) -> Model:
+    """The model a launch names.
+
+    Raises:
+        BadInput: it names none, or none that can be read.
+    """
+    if launch.model is None:
+        raise BadInput(
+            f"{launch.where} names no model; write it after 'vllm serve' or as --model NAME."
+        )
+    return load_model(launch.model)

@@ -1,0 +1,154 @@
+"""A ledger for a terminal: the verdict, a bar a rank, tokens, the rows in three groups, findings."""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from itertools import groupby
+from typing import Final
+
+from vramledger.evidence import Figure, Unknown, total
+from vramledger.ledger.ledger import Account, Ledger, RankLedger
+
+_BAR: Final = 60
+_MARKS: Final = {
+    "weights": "█",
+    "draft": "▓",
+    "lora": "▓",
+    "activation": "▒",
+    "encoder": "▒",
+    "non_torch": "░",
+    "cuda_graph": "░",
+    "kv_cache": "=",
+    "margin": ".",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class RankGroup:
+    """Ranks whose rows are equal, shown once."""
+
+    numbers: tuple[int, ...]
+    rank: RankLedger
+
+    @property
+    def title(self) -> str:
+        numbers = ", ".join(str(number) for number in self.numbers)
+        stage = f" (pipeline stage {self.rank.pp_stage})" if self.rank.pp_stage else ""
+        return f"rank{'s' if len(self.numbers) > 1 else ''} {numbers}{stage}"
+
+
+def to_text(ledger: Ledger) -> str:
+    """The whole account as lines of text, no colour."""
+    groups = rank_groups(ledger)
+    lines = [_verdict(ledger), *_identity(ledger), ""]
+    lines += [line for group in groups for line in _bar(group)]
+    lines += ["", *_tokens(ledger)]
+    for group in groups:
+        lines += ["", *_rows(group)]
+    lines += _host(ledger)
+    lines += _findings(ledger)
+    return "\n".join(lines)
+
+
+def rank_groups(ledger: Ledger) -> tuple[RankGroup, ...]:
+    """Equal ranks together, in order."""
+    ordered = sorted(ledger.ranks, key=lambda rank: rank.rank)
+    grouped = groupby(ordered, key=lambda rank: rank.rows)
+    found = []
+    for _, members in grouped:
+        same = list(members)
+        found.append(RankGroup(tuple(rank.rank for rank in same), same[0]))
+    return tuple(found)
+
+
+def _verdict(ledger: Ledger) -> str:
+    word = "FITS" if ledger.fits else "DOES NOT FIT"
+    if isinstance(ledger.tokens, Unknown) and ledger.deployment.model.cache_unknown:
+        word = "CANNOT KNOW"
+    return f"{word}: {ledger.reason}"
+
+
+def _identity(ledger: Ledger) -> list[str]:
+    deployment = ledger.deployment
+    layout = deployment.layout
+    spread = f"TP {layout.tp}, PP {layout.pp}" + (f", DP {layout.dp}" if layout.dp > 1 else "")
+    what = f"{deployment.model.id} on {layout.gpus} x {deployment.accelerator.name}"
+    lines = [f"{what}, {spread}, vLLM {deployment.version}"]
+    if deployment.version_note:
+        lines.append(deployment.version_note)
+    return lines
+
+
+def _bar(group: RankGroup) -> list[str]:
+    rank = group.rank
+    whole = max(rank.total.value, rank.budget.value)
+    shown = [(row.key, row.figure.value) for row in rank.rows if row.in_budget]
+    cells = "".join(
+        _MARKS.get(key, "?") * round(_BAR * max(0.0, size) / whole) for key, size in shown
+    )
+    outside = "~" * max(0, _BAR - len(cells))
+    legend = "█ weights ▒ activations ░ non-torch, graphs = KV cache ~ outside"
+    return [
+        f"{group.title}: [{cells[:_BAR]}{outside}] {rank.total.value:.2f} GiB",
+        f"  budget {_gib(rank.budget)}, outside it {_gib(rank.outside)} ({legend})",
+    ]
+
+
+def _tokens(ledger: Ledger) -> list[str]:
+    if isinstance(ledger.tokens, Unknown):
+        return [f"KV cache: {ledger.tokens.reason}."]
+    pool = ledger.pool
+    lines = [f"KV cache as the engine prints it: {_count(ledger.tokens)} tokens"]
+    if pool is not None:
+        lines.append(
+            f"  {pool.num_blocks} blocks of {pool.layout.block_size} tokens "
+            f"({max(pool.layout.bytes_per_block)} bytes), {pool.layout.cache_dtype}; "
+            f"{pool.max_concurrency:.2f} requests of {pool.max_model_len} tokens at once"
+        )
+    if isinstance(ledger.capacity_tokens, Figure):
+        lines.append(f"  {_count(ledger.capacity_tokens)} {ledger.capacity_tokens.source}")
+    return lines
+
+
+def _rows(group: RankGroup) -> Iterator[str]:
+    yield f"{group.title:<36}{'GiB':>9}{'low':>9}{'high':>9}  basis"
+    for account in Account:
+        rows = [row for row in group.rank.rows if row.account is account]
+        if not rows:
+            continue
+        inside = total((row.figure for row in rows if row.in_budget), str(account))
+        yield f"{account:<36}{_cells(inside)}"
+        for row in rows:
+            place = "" if row.in_budget else " (outside the budget)"
+            yield f"  {row.label + place:<34}{_cells(row.figure)}  {row.figure.basis}" + (
+                f"; {row.note}" if row.note else ""
+            )
+
+
+def _cells(figure: Figure) -> str:
+    return f"{figure.value:>9.2f}{figure.low:>9.2f}{figure.high:>9.2f}"
+
+
+def _host(ledger: Ledger) -> list[str]:
+    if not ledger.host:
+        return []
+    rows = [f"  {row.label:<34}{_cells(row.figure)}  {row.note}" for row in ledger.host]
+    return ["", "memory of the server, GiB", *rows]
+
+
+def _findings(ledger: Ledger) -> Iterable[str]:
+    if not ledger.findings:
+        return []
+    lines = [f"  {f.id} {f.severity}: {f.message}" for f in ledger.findings]
+    return ["", "findings", *lines]
+
+
+def _gib(figure: Figure) -> str:
+    if figure.is_sharp:
+        return f"{figure.value:.2f} GiB"
+    return f"{figure.value:.2f} GiB ({figure.low:.2f} to {figure.high:.2f})"
+
+
+def _count(figure: Figure) -> str:
+    if figure.is_sharp:
+        return f"{figure.value:,.0f}"
+    return f"{figure.value:,.0f} ({figure.low:,.0f} to {figure.high:,.0f})"
