@@ -60,6 +60,7 @@ class TowerInput:
     tokens: int
     patches: int
     hidden: int  # the tower's width
+    table_bytes: int = 0  # tables it builds at first use and keeps (rotary frequencies)
 
 
 @dataclass(frozen=True, slots=True)

@@ -31,7 +31,8 @@ def encoder_work(deployment: Deployment) -> EncoderWork:
     outputs = items * tower.tokens * deployment.model.text.hidden * element
     inputs = items * tower.pixels * element
     work = items * tower.patches * tower.hidden * element * _TOWER_WIDTHS
-    return EncoderWork(items, outputs + inputs, inputs + work, tower.modality)
+    kept = outputs + inputs + tower.table_bytes
+    return EncoderWork(items, kept, inputs + tower.table_bytes + work, tower.modality)
 
 
 def _profiled_tower(deployment: Deployment) -> TowerInput | None:

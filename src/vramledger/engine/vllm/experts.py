@@ -1,7 +1,5 @@
 """Work space of fused expert kernels while a batch passes through a mixture of experts."""
 
-from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Final
 
 from vramledger.engine.vllm.deployment import Deployment
@@ -10,54 +8,28 @@ from vramledger.units import div_ceil
 _OLD_CHUNK: Final = 32 * 1024  # tokens the kernels took at once before the shared work space
 
 
-@dataclass(frozen=True, slots=True)
-class ExpertShape:
-    """Widths per routed token on one rank."""
-
-    gate_up: int
-    product: int
-    hidden: int
-
-
-_Elements = Callable[[ExpertShape], int]
-
-
-def _general(shape: ExpertShape) -> int:
-    """Triton, CUTLASS and DeepGEMM kernels: two buffers, each as wide as its widest use."""
-    return max(shape.product, shape.hidden) + max(shape.gate_up, shape.hidden)
-
-
-def _marlin(shape: ExpertShape) -> int:
-    """Marlin kernels for 4-bit weights: the same two buffers under other names."""
-    return max(shape.product, shape.hidden) + max(shape.gate_up, shape.hidden)
-
-
-def _inside_kernel(_shape: ExpertShape) -> int:
-    """MXFP4 kernels keep their scratch to themselves and give it back."""
-    return 0
-
-
-_KERNELS: Final[dict[str, _Elements]] = {
-    "mxfp4": _inside_kernel,
-    "awq": _marlin,
-    "gptq": _marlin,
-}
-
-
 def expert_workspace(deployment: Deployment) -> int:
     """Bytes of work space on one rank, 0 in a dense model.
 
-    Every chosen expert of every token of the batch has a row: tokens x experts per token.
+    Triton, CUTLASS, DeepGEMM and Marlin kernels share two buffers with a row for every chosen
+    expert of every token, each buffer as wide as its widest use: the experts' product and their
+    output in one, their gate and up projections and their input in the other.
     """
     experts = deployment.model.text.experts
-    if experts is None:
+    if experts is None or _scratch_inside_kernel(deployment):
         return 0
+    hidden = deployment.model.text.hidden
     split = 1 if deployment.layout.expert_parallel else deployment.layout.tp
     product = div_ceil(experts.intermediate, split)
-    shape = ExpertShape(2 * product, product, deployment.model.text.hidden)
-    scheme = deployment.model.quantization
-    elements = _KERNELS.get(scheme.method if scheme else "", _general)(shape)
+    width = max(product, hidden) + max(2 * product, hidden)
     tokens = deployment.max_num_batched_tokens.value
     if not deployment.rules.moe_workspace_kept:
         tokens = min(tokens, _OLD_CHUNK)
-    return tokens * experts.per_token * elements * deployment.dtype.value.nbytes
+    return tokens * experts.per_token * width * deployment.dtype.value.nbytes
+
+
+def _scratch_inside_kernel(deployment: Deployment) -> bool:
+    """MXFP4 kernels of Hopper and Blackwell keep their scratch to themselves and give it back."""
+    scheme = deployment.model.quantization
+    capability = deployment.accelerator.compute_capability or (0, 0)
+    return scheme is not None and scheme.method == "mxfp4" and capability[0] in {9, 10}
