@@ -70,6 +70,10 @@ MODULES: Final = {
     "qwen3_5_text": "qwen3_next",
     "qwen3_5_moe_text": "qwen3_next",
     "kimi_linear": "kimi_linear",
+    # encoder-decoder models
+    "bart": "bart",
+    "t5": "t5",
+    "whisper": "whisper",
     "arcee": "dense",
     "cohere": "dense",
     "cohere2": "dense",

@@ -9,14 +9,13 @@ from typing import Final
 
 from vramledger.errors import BadInput
 from vramledger.model.architectures import mixture
-from vramledger.model.architectures.decoder import Decoder, FeedForward, Frame, Layer, Mixer
+from vramledger.model.architectures.decoder import Decoder, FeedForward, Frame, Layer
 from vramledger.model.architectures.mixture import Key, Mixture
 from vramledger.model.architectures.shape import Defaults, read_shape
 from vramledger.model.architectures.windows import FULL, layer_kinds
 from vramledger.model.blocks.kda import Kda
 from vramledger.model.blocks.latent import LatentBlock
 from vramledger.model.blocks.moe import Correction, Latent, Moe
-from vramledger.model.cache import CacheSpec
 from vramledger.model.config import Config
 from vramledger.model.model import Model, TextShape
 from vramledger.model.parts import linear, norm
@@ -47,13 +46,14 @@ def build(config: Config, model_id: str) -> Model:
     latent = _latent(config)
     text = read_shape(config, _DEFAULTS, head_dim=latent.nope_dim + latent.rope_dim)
     residual = config.has("attn_res_block_size")
+    others = (_ResidualAcrossLayers(),) if residual else ()
     kinds = layer_kinds(config, text.layers, _default_kinds(config, text), (FULL, _LINEAR))
     mixer = _kda(config)
     return Decoder(
         architecture="KimiLinearForCausalLM",
         text=text,
         layers=tuple(
-            Layer(_across(latent if kind == FULL else mixer, residual=residual), block)
+            Layer(latent if kind == FULL else mixer, block, others=others)
             for kind, block in zip(kinds, _blocks(config, text), strict=True)
         ),
         tied=config.flag("tie_word_embeddings", default=False),
@@ -63,24 +63,15 @@ def build(config: Config, model_id: str) -> Model:
 
 @dataclass(frozen=True, slots=True)
 class _ResidualAcrossLayers:
-    """A mixer in a layer that weighs the outputs of earlier blocks before each of its halves."""
-
-    mixer: Mixer
+    """Weighs the outputs of earlier blocks before each half of a layer."""
 
     def tensors(self, prefix: str, layer: int, hidden: int) -> list[Tensor]:
-        found = self.mixer.tensors(prefix, layer, hidden)
+        found: list[Tensor] = []
         for name in ("self_attention_res", "mlp_res"):
             found += norm(f"{prefix}{name}_norm", hidden, layer=layer)
             found += linear(f"{prefix}{name}_proj", 1, hidden, Role.OTHER, Shard.REPLICATED,
                             layer=layer)  # fmt: skip
         return found
-
-    def cache(self) -> tuple[CacheSpec, ...]:
-        return self.mixer.cache()
-
-
-def _across(mixer: Mixer, *, residual: bool) -> Mixer:
-    return _ResidualAcrossLayers(mixer) if residual else mixer
 
 
 def _output_residual(hidden: int) -> tuple[Tensor, ...]:
