@@ -13,12 +13,23 @@ class Usage(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
+class Argument:
+    """One word after the program's name; `unknown` names variables whose value is not given."""
+
+    text: str
+    unknown: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Flag:
     """One argument as written. `value` is None for a switch."""
 
     name: str  # canonical: long form, dashes, no leading dashes ("tensor-parallel-size")
     value: str | None
     written: str  # as the person wrote it, for messages
+    values: tuple[str, ...] = ()  # every value, where the flag takes several
+    unknown: tuple[str, ...] = ()  # variables in the value whose own value is not given
+    refused: str = ""  # why this version does not accept the flag; empty when it does
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +44,9 @@ class Launch:
     environment: Mapping[str, str] = field(default_factory=dict)
     where: str = "the launch command"  # file and key for messages
     image: str | None = None
+    arguments: tuple[Argument, ...] = ()  # the words `flags` were read from
+    notes: tuple[str, ...] = ()  # what was repaired or assumed in reading, one sentence each
+    gpus: int | None = None  # GPUs the surroundings grant, where they say so
 
     def flag(self, name: str) -> Flag | None:
         """The last flag of that canonical name, as argument parsers decide."""

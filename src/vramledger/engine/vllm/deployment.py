@@ -74,6 +74,12 @@ class Deployment:
     estimate_cuda_graphs: bool  # VLLM_MEMORY_PROFILER_ESTIMATE_CUDAGRAPHS after defaults
     ignored: tuple[Setting[str], ...] = ()  # arguments given without effect, `note` says why
     environment: Mapping[str, str] = field(default_factory=dict)
+    derived_model_len: int = 0  # what the model's configuration allows; 0 where it does not say
+    cudagraph_mode: str = ""  # "FULL_AND_PIECEWISE", "PIECEWISE", "FULL", "NONE", as vLLM says
+    encoder_tokens: int = 0  # tokens the multimodal encoder may spend in one step
+    executor: str = "mp"  # "uni", "mp", "ray", "external_launcher"
+    kv_connector: str | None = None  # KV transfer connector, None where there is none
+    notes: tuple[str, ...] = ()  # what was assumed or could not be known, one sentence each
 
     @property
     def in_flight_batches(self) -> int:

@@ -80,6 +80,18 @@ class StateBlocks(StrEnum):
     ALIGN = "two and checkpoints"  # 0.28 on
 
 
+class CaptureTable(StrEnum):
+    """Batch sizes for which CUDA graphs are captured by default."""
+
+    V0_256 = "1, 2, 4, then every 8 up to max_num_seqs, at most 256"  # up to 0.5.5
+    V0_SEQS = "1, 2, 4, then every 8 up to max_num_seqs"  # V0 from 0.6.0
+    EVERY_8 = "1, 2, 4, then every 8 up to 512"  # V1 up to 0.9.2
+    EVERY_8_SEQS = "as before, up to twice max_num_seqs"  # 0.10.0 to 0.11.0
+    EVERY_16 = "every 16 from 256, up to twice max_num_seqs, at most 512"  # 0.11.1 to 0.12
+    EVERY_16_QUERY = "as before, max_num_seqs times tokens a decode step"  # from 0.13
+    EVERY_16_BLACKWELL = "as before, at most 1024 on data-centre Blackwell"  # from 0.28
+
+
 @dataclass(frozen=True, slots=True)
 class Rules:
     """The rules of one version family (see the fields' comments for units)."""
@@ -137,3 +149,15 @@ class Rules:
     pcp_splits_positions: bool = (
         False  # prefill context parallelism splits the cache (0.12 to 0.20)
     )
+    capture_table: CaptureTable = CaptureTable.V0_256
+    graph_mode: str = "FULL"  # graphs captured by default, in vLLM's own words
+    bfloat16_for_float32: bool = False  # "auto" turns float32 weights into bfloat16 (0.9.1 on)
+    falls_back_to_float16: bool = False  # "auto" avoids bfloat16 where the GPU lacks it (0.9.1 on)
+    longrope_starts_short: bool = False  # LongRoPE defaults to the original length (0.11.1 on)
+    async_with_pipeline: bool = False  # asynchronous scheduling stays on with stages (0.16 on)
+    chunked_prefill_by_length: bool = False  # V0 turns it on above 32768 tokens (0.5.4 on)
+    backend_from_environment: bool = True  # VLLM_ATTENTION_BACKEND is read (up to 0.15)
+    load_split_mib: int = 0  # blocks of this size are not split while loading (20 from 0.21)
+    mxfp4_pads_values: bool = False  # Triton pads MXFP4 values to 64 x 64 bytes (0.18 to 0.25)
+    mxfp4_keeps_scales: bool = True  # and leaves the first scales in memory (up to 0.25)
+    bnb_unfolds_scales: bool = False  # doubly quantised scales become float32 (0.9 on)

@@ -12,6 +12,7 @@ from typing import Any, Final
 
 from vramledger.engine.vllm.rules import (
     BatchTable,
+    CaptureTable,
     FitCheck,
     HybridBlock,
     ProfileRule,
@@ -89,7 +90,13 @@ _FIRST: Final = Rules(
 )
 
 _CHANGES: Final = (
+    # both generations: the model's configuration
+    _Change((0, 9, 1), {"bfloat16_for_float32": True, "falls_back_to_float16": True}),
+    _Change((0, 11, 1), {"longrope_starts_short": True}),
+    _Change((0, 16, 0), {"backend_from_environment": False}),
     # V0
+    _Change((0, 5, 4), {"chunked_prefill_by_length": True}, v1=False),
+    _Change((0, 6, 0), {"capture_table": CaptureTable.V0_SEQS}, v1=False),
     _Change((0, 5, 0), {"mla_block_forced": True}),
     _Change((0, 6, 4), {"profile": ProfileRule.V1_ALL_NON_TORCH}, v1=False),
     _Change((0, 6, 4), {"batch_table": BatchTable.V0_2048}, v1=False),
@@ -105,6 +112,8 @@ _CHANGES: Final = (
             "chunked_prefill_default": True,
             "swap_space": False,
             "batch_table": BatchTable.FLAT,
+            "capture_table": CaptureTable.EVERY_8,
+            "graph_mode": "PIECEWISE",
             "sampler_profiled": False,
         },
         v1=True,
@@ -118,9 +127,12 @@ _CHANGES: Final = (
         {"profile": ProfileRule.V1_OWN, "hybrid_groups": True, "startup_memory_check": True},
         v1=True,
     ),
+    _Change((0, 10, 0), {"capture_table": CaptureTable.EVERY_8_SEQS}, v1=True),
     _Change((0, 10, 2), {"kv_memory_bytes": True}, v1=True),
-    _Change((0, 11, 0), {"nccl_outside_budget": True}),
+    _Change((0, 11, 0), {"nccl_outside_budget": True, "graph_mode": "FULL_AND_PIECEWISE"}),
+    _Change((0, 11, 1), {"capture_table": CaptureTable.EVERY_16}),
     _Change((0, 12, 0), {"padding_threshold": 1.25, "unify_page_sizes": True}),
+    _Change((0, 13, 0), {"capture_table": CaptureTable.EVERY_16_QUERY}),
     _Change(
         (0, 14, 0),
         {
@@ -131,6 +143,7 @@ _CHANGES: Final = (
             "moe_workspace_kept": True,
         },
     ),
+    _Change((0, 16, 0), {"async_with_pipeline": True}),
     _Change((0, 17, 0), {"sampler": SamplerPath.TRITON}),
     _Change(
         (0, 18, 0),
@@ -158,6 +171,7 @@ _CHANGES: Final = (
     ),
     _Change((0, 27, 0), {"profile": ProfileRule.V1_DEVICE_DELTA}),
     _Change((0, 28, 0), {"hybrid_prefix_caching": True, "batch_table": BatchTable.BY_MEMORY_160}),
+    _Change((0, 28, 0), {"capture_table": CaptureTable.EVERY_16_BLACKWELL}),
     _Change((0, 29, 0), {"null_block_in_fit_check": True}),
     _Change(
         (0, 32, 0),
@@ -188,6 +202,11 @@ _CHANGES: Final = (
     _Change((0, 28, 0), {"state_blocks": StateBlocks.ALIGN}),
     _Change((0, 30, 0), {"hybrid_mla_block_128": True}),
     _Change((0, 32, 0), {"packed_pages": True}),
+    # Weights
+    _Change((0, 9, 0), {"bnb_unfolds_scales": True}),
+    _Change((0, 18, 0), {"mxfp4_pads_values": True}),
+    _Change((0, 21, 0), {"load_split_mib": 20}),
+    _Change((0, 26, 0), {"mxfp4_pads_values": False, "mxfp4_keeps_scales": False}),
 )
 
 
