@@ -1,9 +1,9 @@
 """From a deployment to its ledger: the only place that says what fits."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from vramledger.engine.finding import Finding
-from vramledger.engine.kv import KvLayout, KvPool
+from vramledger.engine.kv import KvPool
 from vramledger.engine.vllm.deployment import Deployment
 from vramledger.engine.vllm.kv.layout import layout_for
 from vramledger.engine.vllm.kv.pool import largest_model_len, size_pool
@@ -70,17 +70,10 @@ def _pools(deployment: Deployment, stages: tuple[RankAccount, ...]) -> _Pools:
     if not model.cache_layers:
         return _Pools()
     layout = layout_for(deployment)
-    ends = [_pool(deployment, layout, _bytes(stages, end)) for end in ("low", "value", "high")]
-    return _Pools(*ends)
-
-
-def _pool(deployment: Deployment, layout: KvLayout, available: tuple[int, ...]) -> KvPool:
-    """The pool of that many bytes; in auto mode for the longest length that they hold."""
-    if deployment.max_model_len.value is None:
-        longest = largest_model_len(deployment, layout, available)
-        length = replace(deployment.max_model_len, value=longest)
-        deployment = replace(deployment, max_model_len=length)
-    return size_pool(deployment, layout, available)
+    low, expected, high = (
+        size_pool(deployment, layout, _bytes(stages, end)) for end in ("low", "value", "high")
+    )
+    return _Pools(low, expected, high)
 
 
 def _bytes(stages: tuple[RankAccount, ...], end: str) -> tuple[int, ...]:
@@ -89,7 +82,7 @@ def _bytes(stages: tuple[RankAccount, ...], end: str) -> tuple[int, ...]:
 
 def _ranks(deployment: Deployment, stages: tuple[RankAccount, ...]) -> tuple[RankLedger, ...]:
     """One ledger a rank, stage by stage; ranks of a stage differ only where they profile apart."""
-    ranks = []
+    ranks: list[RankLedger] = []
     for account in stages:
         others = (
             rank_account(deployment, account.stage, 1)

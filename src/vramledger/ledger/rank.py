@@ -18,7 +18,7 @@ from vramledger.engine.vllm.rules import ProfileRule
 from vramledger.engine.vllm.weights import RankWeights, rank_weights
 from vramledger.evidence import Basis, Figure, difference, total
 from vramledger.ledger.ledger import Account, Row
-from vramledger.units import GIB
+from vramledger.units import GIB, format_gib
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +43,7 @@ def rank_account(deployment: Deployment, stage: int, tp_rank: int = 0) -> RankAc
     budget = _budget(deployment)
     peak = activation_peak(deployment, stage, tp_rank)
     rows = (
-        *_weight_rows(rank_weights(deployment, stage)),
+        *_weight_rows(deployment, rank_weights(deployment, stage)),
         *_activation_rows(deployment, stage, tp_rank),
         Row(
             "non_torch", "non-torch memory", Account.HIDDEN, non_torch(deployment, stage), True,
@@ -74,13 +74,31 @@ def _budget(deployment: Deployment) -> Figure:
     )
 
 
-def _weight_rows(weights: RankWeights) -> list[Row]:
-    rows = [Row("weights", "weights", Account.FIXED, weights.weights, True, weights.note)]
-    if weights.draft is not None:
-        rows.append(Row("draft", "draft model", Account.FIXED, weights.draft, True))
-    if weights.lora is not None:
-        rows.append(Row("lora", "LoRA slots", Account.FIXED, weights.lora, True))
+def _weight_rows(deployment: Deployment, weights: RankWeights) -> list[Row]:
+    spread = coefficient("weights", str(deployment.model.weights_basis))
+    size = weights.model / GIB
+    figure = Figure(
+        size,
+        size * (1 + spread.low),
+        size * (1 + spread.high),
+        deployment.model.weights_basis,
+        "tensors of this rank in the layout the engine keeps them in",
+    )
+    rows = [Row("weights", "weights", Account.FIXED, figure, True, _heaviest(weights))]
+    if weights.draft:
+        draft = Figure.sharp(weights.draft / GIB, Basis.DERIVED, "the draft model's tensors")
+        rows.append(Row("draft", "draft model", Account.FIXED, draft, True))
+    if weights.lora:
+        lora = Figure.sharp(weights.lora / GIB, Basis.DERIVED, "slots of max_lora_rank")
+        rows.append(Row("lora", "LoRA slots", Account.FIXED, lora, True))
     return rows
+
+
+def _heaviest(weights: RankWeights) -> str:
+    """The three heaviest roles in words, and what the layout pads."""
+    ordered = sorted(weights.by_role.items(), key=lambda item: -item[1])[:3]
+    roles = ", ".join(f"{role} {format_gib(size / GIB)}" for role, size in ordered if size)
+    return "; ".join((roles, *weights.notes))
 
 
 def _activation_rows(deployment: Deployment, stage: int, tp_rank: int) -> list[Row]:
