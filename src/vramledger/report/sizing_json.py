@@ -1,0 +1,76 @@
+"""A sizing as one JSON object, schema ``vramledger.size/1``."""
+
+from vramledger.report.number import rounded
+from vramledger.sizing.candidate import Candidate, CardResult, Holding, Sizing
+
+
+def sizing_json(sizing: Sizing) -> dict[str, object]:
+    """Every candidate of every card, best first within a card."""
+    return {
+        "schema": "vramledger.size/1",
+        "model": sizing.model,
+        "engine": sizing.engine,
+        "fits": sizing.fits,
+        "checked": list(sizing.checked),
+        "max_model_len_tokens": sizing.max_model_len,
+        "candidates": [_candidate(c) for card in sizing.cards for c in card.candidates],
+        "smaller": [_smaller(card) for card in sizing.cards if card.smaller is not None],
+        "notes": list(sizing.notes),
+    }
+
+
+def _candidate(c: Candidate) -> dict[str, object]:
+    return {
+        "gpu": c.accelerator.name,
+        "gpus": c.gpus,
+        "gpus_low": c.gpus_low,
+        "gpus_high": c.gpus_high,
+        "tp": c.layout.tp,
+        "pp": c.layout.pp,
+        "replicas": c.replicas,
+        "precision": c.precision.weights,
+        "kv_dtype": c.precision.kv,
+        "fits": c.fits,
+        "reason": c.reason,
+        "kv_tokens": c.kv_tokens.to_json() if c.kv_tokens else None,
+        "launch": c.launch or None,
+        "holdings": [_holding(h) for h in c.holdings],
+        "margins": [
+            {"name": m.name, "blocks": m.blocks, "gpus": m.gpus} for m in c.margins
+        ],
+        "idle_share": rounded(c.idle_share),
+        "replication_waste_gib": rounded(c.replication_waste_gib),
+        "communication_bytes_per_token": rounded(c.communication_bytes),
+        "server": c.server or None,
+        "servers": c.servers,
+        "price_per_hour": rounded(c.price_per_hour),
+        "quality_evidence_owed": list(c.quality),
+        "bounded_by": c.limit or None,
+        "memory": c.memory,
+        "speed": c.speed,
+        "queue": c.queue,
+    }  # fmt: skip
+
+
+def _holding(h: Holding) -> dict[str, object]:
+    return {
+        "scenario": h.need,
+        "requests_held": {f"p{share * 100:g}": count for share, count in h.held.items()},
+        "headroom_blocks": h.headroom_blocks,
+        "headroom_reason": h.headroom_reason,
+        "replicas": h.replicas,
+    }
+
+
+def _smaller(card: CardResult) -> dict[str, object]:
+    smaller = card.smaller
+    if smaller is None:
+        return {}
+    failed = smaller.candidate
+    return {
+        "gpu": failed.accelerator.name,
+        "tp": failed.layout.tp,
+        "pp": failed.layout.pp,
+        "reason": failed.reason,
+        "remedies": list(smaller.remedies),
+    }
