@@ -20,15 +20,22 @@ _FOLDER = Path(__file__).with_name("cards")
 def find(name: str, where: str = "") -> Accelerator:
     """The accelerator of that name: ours, what the driver prints, or a short form.
 
-    ``H100-80GB-SXM``, ``NVIDIA H100 80GB HBM3``, ``4090``, ``A100-80GB-SXM-MIG-3g.40gb``.
+    ``H100-80GB-SXM``, ``NVIDIA H100 80GB HBM3``, ``4090``, ``A100-80GB-SXM-MIG-3g.40gb``;
+    ``auto`` is this machine's own GPU.
 
     Args:
-        name: what was written; `where` is the file and key it came from.
+        name: what was written.
+        where: the file and key it came from, for messages; empty for the command line.
 
     Raises:
         UnknownName: no card has that name.
         BadInput: the name fits several cards; they are listed.
+        CannotKnow: ``auto`` on a machine without a GPU that NVML can read.
     """
+    if names.folded(name) == "auto":
+        from vramledger.hardware.local import local_accelerator
+
+        return local_accelerator()
     wanted = names.split_slice(name)
     if wanted is None:
         return _card(_only(_matches(name), name, where))
@@ -57,13 +64,15 @@ def find_unique(found: list[Accelerator], name: str, where: str) -> Accelerator:
 
 
 def printing(name: str) -> tuple[Accelerator, ...]:
-    """Every card that its driver calls exactly `name`; tiers that share a name are all here."""
+    """Every card that its driver calls exactly `name`; tiers that share a name are all here.
+
+    Refitted cards keep the name of the stock card, so they are among them.
+    """
     wanted = names.folded(name)
     files = [_file(stem) for stem in _stems_sharing(names.telling_words(name))]
+    stock = {card.name for card in files if wanted in map(names.folded, card.names("prints"))}
     return tuple(
-        _card(card.name)
-        for card in files
-        if wanted in {names.folded(printed) for printed in card.names("prints")}
+        _card(card.name) for card in files if stock & {card.name, card.data.get("refit_of")}
     )
 
 

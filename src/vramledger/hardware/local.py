@@ -107,10 +107,11 @@ def _slice(nvml: Any, gpu: Any, index: int) -> Any | None:
 def _read(nvml: Any, device: Any, index: int, driver: str) -> LocalGpu:
     name = str(nvml.nvmlDeviceGetName(device))
     memory = _memory(nvml, device)
-    given = memory.board - memory.kept
-    source = f"NVML on this machine, driver {driver}"
-    total = Figure.sharp(given / GIB, Basis.MEASURED, source)
     card = _card(nvml, device, name, memory.board)
+    total = card.total  # an old driver does not say what it keeps; the catalogue's figure stands
+    if memory.kept is not None:
+        given = (memory.board - memory.kept) / GIB
+        total = Figure.sharp(given, Basis.MEASURED, f"NVML on this machine, driver {driver}")
     accelerator = replace(card, total=total, nvidia_smi_mib=round(memory.board / MIB))
     uuid = str(nvml.nvmlDeviceGetUUID(device))
     return LocalGpu(index, uuid, accelerator, memory.free, driver)
@@ -118,10 +119,10 @@ def _read(nvml: Any, device: Any, index: int, driver: str) -> LocalGpu:
 
 @dataclass(frozen=True, slots=True)
 class _Memory:
-    """Bytes of the board, of it kept by the driver, and free."""
+    """Bytes of the board, of it kept by the driver (None where it does not say), and free."""
 
     board: int
-    kept: int
+    kept: int | None
     free: int
 
 
@@ -129,8 +130,8 @@ def _memory(nvml: Any, device: Any) -> _Memory:
     try:
         memory = nvml.nvmlDeviceGetMemoryInfo(device, version=nvml.nvmlMemory_v2)
     except (nvml.NVMLError_FunctionNotFound, nvml.NVMLError_NotSupported):
-        memory = nvml.nvmlDeviceGetMemoryInfo(device)  # a driver before 510 counts it as used
-        return _Memory(memory.total, 0, memory.free)
+        memory = nvml.nvmlDeviceGetMemoryInfo(device)  # drivers before 510
+        return _Memory(memory.total, None, memory.free)
     return _Memory(memory.total, memory.reserved, memory.free)
 
 

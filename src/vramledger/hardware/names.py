@@ -8,9 +8,25 @@ import re
 from typing import Final
 
 _BRANDS: Final = frozenset(
-    "nvidia geforce tesla rtx gtx amd instinct radeon rx intel huawei gpu graphics r tm".split()
+    [
+        "nvidia",
+        "geforce",
+        "tesla",
+        "rtx",
+        "gtx",
+        "amd",
+        "instinct",
+        "radeon",
+        "rx",
+        "intel",
+        "huawei",
+        "gpu",
+        "graphics",
+        "r",
+        "tm",
+    ]
 )
-_VARIANTS: Final = frozenset("ti super d xt xtx gre v2".split())
+_VARIANTS: Final = frozenset(["ti", "super", "d", "xt", "xtx", "gre", "v2"])
 _SEPARATOR: Final = re.compile(r"[^a-z0-9.+]+")
 _MEMORY: Final = re.compile(r"(\d+) ?(?:gb|gib|g)\b")
 _SOCKET: Final = re.compile(r"\b([a-z0-9]+?)?sxm\d*\b")

@@ -2,8 +2,9 @@
 
 A driver keeps a part of the memory for itself, so programs see less than the board holds and
 less than `nvidia-smi` prints. The part depends on the generation: between two cards of one
-generation it is somewhere between *the same share* and *the same amount*. Both ends of that rule
-make the band; it holds for every pair of one generation in the catalogue where both are known.
+generation and kind of memory it is between *the same share* and *the same amount*. Both ends of
+that rule make the band; to 0.2 % of the board it holds for every pair of discrete cards in the
+catalogue where both are known.
 """
 
 from dataclasses import dataclass
