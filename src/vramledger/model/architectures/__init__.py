@@ -14,6 +14,13 @@ from vramledger.model.model import Model
 from vramledger.model.rotary import rotary_tables
 
 MODULES: Final = {
+    "longcat_flash": "longcat_flash",
+    "nemotron-nas": "nemotron_nas",
+    "mimo_v2_flash": "mimo_v2_flash",
+    "hunyuan_v1_moe": "hunyuan_v1_moe",
+    "gpt_oss": "moe",
+    "apertus": "dense",
+    "stablelm": "dense",
     "falcon": "falcon",
     "opt": "opt",
     "mpt": "gpt",

@@ -3,6 +3,7 @@
 Class defaults are those of the configuration classes in transformers 5.24.
 """
 
+from dataclasses import dataclass
 from typing import Final
 
 from vramledger.model.architectures import windows
@@ -12,6 +13,7 @@ from vramledger.model.architectures.style import (
     ATTENTION_BIAS,
     MLP_BIAS,
     ON,
+    Parallel,
     Style,
     Switch,
     build_from,
@@ -20,6 +22,7 @@ from vramledger.model.blocks.attention import NormSpan, ProjectionNames, QueryKe
 from vramledger.model.blocks.mlp import FUSED, PLAIN
 from vramledger.model.config import Config
 from vramledger.model.model import Model
+from vramledger.model.tensor import Role, Tensor
 
 _TIED: Final = Switch("tie_word_embeddings", default=True)
 _BIASED: Final = Switch("attention_bias", default=True)
@@ -35,6 +38,18 @@ _SANDWICH: Final = Norms(
 _AFTER: Final = Norms(("post_attention_layernorm", "post_feedforward_layernorm"))
 _GLM: Final = Defaults(4096, 40, 32, 13696, 151552, kv_heads=2, head_dim=128, positions=131072)
 _QWEN_WINDOWS: Final = windows.switched(lambda i, bound: i >= bound)
+
+
+@dataclass(frozen=True, slots=True)
+class LearnedActivation:
+    """Apertus' xIELU: two learned scalars a layer."""
+
+    def tensors(self, prefix: str, layer: int, _hidden: int) -> list[Tensor]:
+        return [
+            Tensor(f"{prefix}mlp.act_fn.{name}", (1,), Role.MLP, layer=layer)
+            for name in ("alpha_p", "alpha_n")
+        ]
+
 
 STYLES: Final = {
     "llama": Style(
@@ -175,6 +190,15 @@ STYLES: Final = {
         mlp_names=("c_fc", "c_proj"),
         windows=windows.everywhere(),
     ),
+    "stablelm": Style(
+        "StableLmForCausalLM",
+        Defaults(2560, 32, 32, 6912, 50304, kv_heads=32, positions=4096),
+        qkv_bias=Switch("use_qkv_bias"),
+        norm=QueryKeyNorm("q_layernorm", "k_layernorm", span=NormSpan.SPLIT),
+        norm_when=Switch("qk_layernorm"),
+        norms=Norms(bias=True),
+        parallel=Parallel(Switch("use_parallel_residual"), Norms(("input_layernorm",), bias=True)),
+    ),
     "granite": Style(
         "GraniteForCausalLM",
         Defaults(4096, 32, 32, 11008, 32000),
@@ -236,6 +260,16 @@ STYLES: Final = {
         mlp_bias=MLP_BIAS,
         norms=Norms(bias=True),
         mlp_names=PLAIN,
+    ),
+    "apertus": Style(
+        "ApertusForCausalLM",
+        Defaults(4096, 32, 32, 14336, 131072, positions=65536),
+        qkv_bias=ATTENTION_BIAS,
+        out_bias=ATTENTION_BIAS,
+        norm=QueryKeyNorm(),
+        norms=Norms(("attention_layernorm", "feedforward_layernorm")),
+        mlp_names=PLAIN,
+        others=(LearnedActivation(),),
     ),
     "arcee": Style(
         "ArceeForCausalLM",

@@ -70,7 +70,7 @@ STYLES: Final = {
         mlp_names=("c_fc", "c_proj"),
         frame=_FRAME,
         shape=keyed(_GPT, positions=1024),
-        extra=_positions,
+        beside=_positions,
     ),
     "gpt_bigcode": Style(
         "GPTBigCodeForCausalLM",
@@ -84,7 +84,7 @@ STYLES: Final = {
         mlp_names=("c_fc", "c_proj"),
         frame=_FRAME,
         shape=_bigcode_shape,
-        extra=_positions,
+        beside=_positions,
     ),
     "gptj": Style(
         "GPTJForCausalLM",
@@ -137,7 +137,7 @@ STYLES: Final = {
         mlp_names=_NEOX_MLP,
         frame=replace(_FRAME, embed="transformer.word_embeddings"),
         shape=keyed(_BLOOM),
-        extra=_embedding_norm,
+        beside=_embedding_norm,
     ),
     "mpt": Style(
         "MptForCausalLM",

@@ -11,7 +11,7 @@ from vramledger.model.architectures.mixture import SHARED_EXPERT, Key, Mixture
 from vramledger.model.architectures.shape import Defaults
 from vramledger.model.architectures.style import ATTENTION_BIAS, Style, Switch, build_from
 from vramledger.model.blocks.attention import NormSpan, QueryKeyNorm
-from vramledger.model.blocks.mlp import Mlp
+from vramledger.model.blocks.mlp import FUSED, Mlp
 from vramledger.model.blocks.moe import Correction, Moe
 from vramledger.model.config import Config
 from vramledger.model.model import Model
@@ -109,6 +109,23 @@ STYLES: Final = {
             Key(_LOCAL, 8),
             Key(("num_experts_per_tok",), 2),
             Key(("intermediate_size",), 11008),
+        ),
+    ),
+    "gpt_oss": Style(
+        "GptOssForCausalLM",
+        Defaults(2880, 36, 64, 2880, 201088, kv_heads=8, head_dim=64, positions=131072),
+        qkv_bias=Switch("attention_bias", default=True),
+        out_bias=Switch("attention_bias", default=True),
+        sinks=True,
+        windows=windows.interleaved(2, 128),
+        feed_forward=Mixture(
+            Moe(
+                0, 0, 0, router="router", router_bias=True, expert_bias=True,
+                expert_name="experts.", names=FUSED, stacked=True,
+            ),
+            Key(_LOCAL, 128),
+            Key(("num_experts_per_tok", "experts_per_token"), 4),
+            Key(("intermediate_size",), 2880),
         ),
     ),
     "minimax_m2": Style(

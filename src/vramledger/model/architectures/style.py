@@ -51,6 +51,14 @@ DraftRule = Callable[[Config, TextShape, Layer], tuple[Tensor, ...]]
 
 
 @dataclass(frozen=True, slots=True)
+class Parallel:
+    """The norms of a class that can run attention and MLP side by side, and its switch."""
+
+    when: Switch
+    norms: Norms
+
+
+@dataclass(frozen=True, slots=True)
 class Style:
     """How a class departs from Llama's names, norms, biases, caches and feed-forward blocks."""
 
@@ -65,6 +73,7 @@ class Style:
     norm_when: Switch = ON
     sinks: bool = False
     norms: Norms = PRE_NORMS
+    parallel: Parallel | None = None
     attention: str = "self_attn."
     projections: ProjectionNames = SEPARATE
     mlp: str = "mlp."
@@ -73,7 +82,7 @@ class Style:
     feed_forward: FeedForwardRule | None = None  # None: a dense MLP in every layer
     frame: Frame = PLAIN_FRAME
     shape: ShapeRule | None = None  # None: the usual keys with `defaults`
-    extra: ExtraRule | None = None  # tensors beside the layers
+    beside: ExtraRule | None = None  # tensors beside the layers
     others: tuple[FeedForward, ...] = ()  # parts of every layer beyond the usual three
     draft: DraftRule | None = None
 
@@ -96,7 +105,7 @@ def build_style(style: Style, config: Config, model_id: str) -> Model:
             style.frame,
             norm_bias=style.norms.bias,
             head_bias=style.head_bias.read(config),
-            extra=style.extra(config, text) if style.extra else (),
+            extra=style.beside(config, text) if style.beside else (),
         ),
         extra_tensors=style.draft(config, text, layers[-1]) if style.draft else (),
     ).model(config, model_id)
@@ -110,9 +119,11 @@ def read_layers(style: Style, config: Config, text: TextShape) -> tuple[Layer, .
         if style.feed_forward
         else (dense(style, config, text),) * text.layers
     )
+    side_by_side = style.parallel and style.parallel.when.read(config)
+    norms = style.parallel.norms if style.parallel and side_by_side else style.norms
     attention = {window: read_attention(style, config, text, window) for window in set(kept)}
     return tuple(
-        Layer(attention[window], block, style.norms, style.others)
+        Layer(attention[window], block, norms, style.others)
         for window, block in zip(kept, blocks, strict=True)
     )
 

@@ -65,6 +65,7 @@ class GroupedAttention:
     out_bias: bool = False
     norm: QueryKeyNorm | None = None
     sinks: bool = False  # a learned logit per query head
+    sink_name: str = "sinks"
     gate: str = ""  # name of a projection to one gate per query head
     out_width: int = 0  # outputs of the last projection, 0 for as many as inputs (Zamba2)
     query_gate: bool = False  # the query projection also yields a gate as wide (Qwen3-Next)
@@ -96,7 +97,14 @@ class GroupedAttention:
                             layer=layer, units=self.heads)  # fmt: skip
         if self.sinks:
             found.append(
-                Tensor(f"{base}sinks", (self.heads,), role, Shard.COLUMN, layer, units=self.heads)
+                Tensor(
+                    f"{base}{self.sink_name}",
+                    (self.heads,),
+                    role,
+                    Shard.COLUMN,
+                    layer,
+                    units=self.heads,
+                )
             )
         return found + self._norms(base, layer)
 

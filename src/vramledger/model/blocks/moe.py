@@ -57,11 +57,10 @@ class Moe:
     table_rows: int = 0  # tokens of a table that names each one's experts, 0 where none
     expert_bias: bool = False
     latent: Latent | None = None  # None: experts work in the hidden width
-    stacked: bool = False  # all experts are one array, whose name has no ".weight"
     name: str = "mlp."
     expert_name: str = "experts.{e}."
     names: tuple[str, ...] = GATED
-    stacked: bool = False  # experts are bare arrays: ``down_proj`` and ``down_proj_bias``
+    stacked: bool = False  # one array for all experts: ``down_proj`` and ``down_proj_bias``
 
     @property
     def shared_intermediate(self) -> int:
@@ -113,4 +112,9 @@ class Moe:
                         layer=layer, bias=self.expert_bias, copies=self.experts)  # fmt: skip
         if not self.stacked:
             return found
-        return [replace(tensor, name=tensor.name.removesuffix(".weight")) for tensor in found]
+        return [replace(tensor, name=_bare(tensor.name)) for tensor in found]
+
+
+def _bare(name: str) -> str:
+    """The name of an array that is no module's weight: ``x.weight`` is x, ``x.bias`` x_bias."""
+    return name.removesuffix(".weight") if name.endswith(".weight") else f"{name[:-5]}_bias"
