@@ -14,6 +14,7 @@ import json
 import re
 import sys
 import textwrap
+import tomllib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
@@ -27,6 +28,7 @@ from vramledger.model.config import Config
 from vramledger.model.model import Model
 
 MODELS: Final = Path(catalogue.__file__).parent / "models"
+SECTIONS: Final = Path(__file__).with_name("catalogue_sections.toml")
 QUANTIZATION: Final = ("quantization_config", "compression_config")
 UNINFORMATIVE: Final = frozenset({"producer", "quantization_status", "global_compression_ratio"})
 NUMBER: Final = re.compile(r"(\d+)")
@@ -49,7 +51,7 @@ def main() -> int:
         if arguments.only and row.id not in arguments.only:
             continue
         try:
-            text = entry_text(row, json.loads((arguments.folder / row.file).read_text("utf-8")))
+            text = entry_text(row, read_values(arguments.folder / row.file, row.id))
         except (VramError, RuntimeError) as error:
             refused.append(f"{row.id}: {error}")
             continue
@@ -75,6 +77,15 @@ def _rows(index: Path) -> Iterable[Row]:
             yield Row(
                 line["hf_id"], line["file"], line["provenance"].strip(), line["architecture_class"]
             )
+
+
+def read_values(path: Path, model_id: str) -> dict[str, Any]:
+    """The configuration in a file, with the quantisation section that is published beside it."""
+    values: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+    sections = tomllib.loads(SECTIONS.read_text(encoding="utf-8"))
+    if model_id in sections and "quantization_config" not in values:
+        values["quantization_config"] = catalogue.expand(sections[model_id])
+    return values
 
 
 def entry_text(row: Row, values: dict[str, Any]) -> str:

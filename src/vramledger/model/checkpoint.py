@@ -1,6 +1,8 @@
 """What was found behind a reference, and the model it makes."""
 
+import re
 from dataclasses import dataclass, replace
+from typing import Final
 
 from vramledger.errors import BadInput, UnknownName
 from vramledger.model.architectures import build
@@ -9,6 +11,11 @@ from vramledger.model.files.stored import StoredWeights
 from vramledger.model.headers import apply_headers, from_headers
 from vramledger.model.model import Model
 from vramledger.model.quantization import quantize
+
+
+_SAYS_QUANTISED: Final = re.compile(
+    r"(fp8|fp4|awq|gptq|int[48]|w[48]a(8|16)|[48]bit)\b", re.IGNORECASE
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +50,13 @@ def assemble(checkpoint: Checkpoint) -> Model:
     model = _quantized(model, config, weights)
     if weights is not None:
         model = apply_headers(model, weights)
-    return replace(model, notes=model.notes + checkpoint.notes)
+    notes = model.notes + checkpoint.notes
+    if weights is None and model.quantization is None and _SAYS_QUANTISED.search(checkpoint.id):
+        notes += (
+            f"The name says that the weights are quantised, but the configuration does not say "
+            f"how; bytes as stored are those of plain {model.dtype}.",
+        )
+    return replace(model, notes=notes)
 
 
 def _quantized(model: Model, config: Config, weights: StoredWeights | None) -> Model:

@@ -96,7 +96,7 @@ def parse(text: str) -> Figures:
     config = content["config"]
     if "like" in content:
         config = _merge(_read(content["like"]).config, config)
-    config = _expand(config)
+    config = expand(config)
     for path in content.get("none", ()):
         _set_none(config, path.split("."))
     return Figures(content["source"], config)
@@ -126,12 +126,12 @@ def _merge(base: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[str, Any
     merged = dict(base)
     for key, value in changes.items():
         before = merged.get(key)
-        both = isinstance(before, dict) and isinstance(value, dict)
-        merged[key] = _merge(before, value) if both and before is not None else value
+        whole = key == "quantization_config" or not isinstance(before, dict)
+        merged[key] = value if whole else _merge(before, value)
     return merged
 
 
-def _expand(config: Mapping[str, Any]) -> dict[str, Any]:
+def expand(config: Mapping[str, Any]) -> dict[str, Any]:
     """The figures with the ranges in lists and tables of layer names written out."""
     return {key: _expand_value(key, value) for key, value in config.items()}
 
@@ -141,7 +141,7 @@ def _expand_value(key: str, value: Any) -> Any:
         return [name for item in value for name in expand_ranges(item)]
     if key == "quantized_layers" and isinstance(value, dict):
         return {name: entry for item, entry in value.items() for name in expand_ranges(item)}
-    return _expand(value) if isinstance(value, dict) else value
+    return expand(value) if isinstance(value, dict) else value
 
 
 def expand_ranges(text: str) -> list[str]:
