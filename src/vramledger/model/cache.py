@@ -17,10 +17,11 @@ class FullAttention:
     kv_heads: int
     k_dim: int  # per head
     v_dim: int
+    index_dim: int = 0  # a key that a block-sparse indexer keeps beside (MiniMax-M3), 0 where none
 
     @property
     def width(self) -> int:
-        """Elements a token adds."""
+        """Elements a token adds, without the indexer's key."""
         return self.kv_heads * (self.k_dim + self.v_dim)
 
 

@@ -14,6 +14,10 @@ from vramledger.model.model import Model
 from vramledger.model.rotary import rotary_tables
 
 MODULES: Final = {
+    "llama4_text": "llama4_text",
+    "step3p5": "step3p5",
+    "minimax_m3_vl_text": "minimax_m3",
+    "minimax_m3": "minimax_m3",
     "longcat_flash": "longcat_flash",
     "nemotron-nas": "nemotron_nas",
     "mimo_v2_flash": "mimo_v2_flash",

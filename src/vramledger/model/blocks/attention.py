@@ -66,7 +66,8 @@ class GroupedAttention:
     norm: QueryKeyNorm | None = None
     sinks: bool = False  # a learned logit per query head
     sink_name: str = "sinks"
-    gate: str = ""  # name of a projection to one gate per query head
+    gate: str = ""  # name of a projection to gates of the output
+    gate_dim: int = 1  # gates per query head
     out_width: int = 0  # outputs of the last projection, 0 for as many as inputs (Zamba2)
     query_gate: bool = False  # the query projection also yields a gate as wide (Qwen3-Next)
     name: str = "self_attn."
@@ -93,8 +94,8 @@ class GroupedAttention:
                     Shard.ROW, layer=layer, bias=self.out_bias, units=self.heads),
         ]  # fmt: skip
         if self.gate:
-            found += linear(f"{base}{self.gate}", self.heads, hidden, role, Shard.COLUMN,
-                            layer=layer, units=self.heads)  # fmt: skip
+            found += linear(f"{base}{self.gate}", self.heads * self.gate_dim, hidden, role,
+                            Shard.COLUMN, layer=layer, units=self.heads)  # fmt: skip
         if self.sinks:
             found.append(
                 Tensor(
