@@ -33,10 +33,11 @@ def launch_for(
 
 def command_line(launch: Launch) -> str:
     """The command as one would type it."""
-    parts = ["vllm serve", launch.model or ""]
-    for flag in launch.flags:
-        parts.append(f"--{flag.name}" if flag.value is None else f"--{flag.name} {flag.value}")
-    return " ".join(parts)
+    written = [
+        f"--{flag.name}" if flag.value is None else f"--{flag.name} {flag.value}"
+        for flag in launch.flags
+    ]
+    return " ".join(["vllm serve", launch.model or "", *written])
 
 
 def _flag(name: str, value: str | None) -> Flag:

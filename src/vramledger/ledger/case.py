@@ -1,0 +1,45 @@
+"""A launch on a card as a question that can be asked again with one thing changed."""
+
+from dataclasses import dataclass, replace
+
+from vramledger.engine.launch import Flag, Launch
+from vramledger.engine.vllm.deployment import Deployment
+from vramledger.engine.vllm.resolve import resolve
+from vramledger.hardware.accelerator import Accelerator
+from vramledger.ledger.account import build
+from vramledger.ledger.ledger import Ledger
+from vramledger.model.model import Model
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """Everything a ledger depends on. Cases are values: changing one makes another."""
+
+    launch: Launch
+    model: Model
+    accelerator: Accelerator
+    version: str | None = None
+    request_tokens: int | None = None
+
+    def with_flag(self, name: str, value: str | None) -> "Case":
+        """The same case with that flag set; the last flag of a name counts."""
+        flags = tuple(flag for flag in self.launch.flags if flag.name != name)
+        flag = Flag(name, value, f"--{name}")
+        return replace(self, launch=replace(self.launch, flags=(*flags, flag)))
+
+    def without_flag(self, name: str) -> "Case":
+        """The same case without that flag."""
+        flags = tuple(flag for flag in self.launch.flags if flag.name != name)
+        return replace(self, launch=replace(self.launch, flags=flags))
+
+    def deployment(self) -> Deployment:
+        """The deployment, every default resolved anew."""
+        return resolve(self.launch, self.model, self.accelerator, version=self.version)
+
+    def ledger(self) -> Ledger:
+        """The account.
+
+        Raises:
+            BadInput: the layout or a value is not possible for this model.
+        """
+        return build(self.deployment(), request_tokens=self.request_tokens)

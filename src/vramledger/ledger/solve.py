@@ -1,0 +1,243 @@
+"""Inverse questions: the largest or smallest setting that still holds, at the pessimistic end."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Final
+
+from vramledger.errors import CannotKnow, UnknownName, VramError
+from vramledger.ledger.case import Case
+from vramledger.ledger.ledger import Ledger
+from vramledger.units import format_bytes, format_gib
+
+_FINEST_UTILIZATION: Final = 100  # hundredths
+_LARGEST_TP: Final = 64
+
+
+@dataclass(frozen=True, slots=True)
+class Load:
+    """What must be held: so many requests of so many tokens each."""
+
+    requests: int = 1
+    tokens: int | None = None  # None: max_model_len
+
+
+@dataclass(frozen=True, slots=True)
+class Solution:
+    """The answer to one inverse question."""
+
+    target: str
+    value: float | int | None  # None where no value holds
+    sentence: str
+    ledger: Ledger | None  # the account at that value
+
+
+def solve(case: Case, target: str, load: Load) -> Solution:
+    """The extreme value of one setting.
+
+    Args:
+        case: the launch to vary.
+        target: one of `TARGETS`.
+        load: what must still be held; by default one request of full length.
+
+    Raises:
+        UnknownName: the target is none of ours.
+        CannotKnow: the model's cache is not known, or it keeps none.
+    """
+    solver = _SOLVERS.get(target)
+    if solver is None:
+        raise UnknownName("question for --solve", target, _SOLVERS)
+    if not case.model.cache_layers:
+        raise CannotKnow(
+            f"{case.model.id} keeps no KV cache that is known here, so --solve {target} has no answer."
+        )
+    return solver(case, load)
+
+
+def holds(case: Case, load: Load) -> bool:
+    """Whether the case starts and holds the load at the pessimistic end; impossible layouts do not."""
+    return _ledger_that_holds(case, load) is not None
+
+
+def _ledger_that_holds(case: Case, load: Load) -> Ledger | None:
+    try:
+        ledger = case.ledger()
+    except VramError:
+        return None
+    pool = ledger.pool_low
+    if not ledger.fits or pool is None:
+        return None
+    tokens = load.tokens or pool.max_model_len
+    sequences = ledger.deployment.max_num_seqs.value
+    enough = pool.capacity(tokens) >= load.requests and sequences >= load.requests
+    alone = load.requests == 1 and load.tokens is None
+    return ledger if enough or alone else None
+
+
+def _max_model_len(case: Case, load: Load) -> Solution:
+    """The longest length that starts; where the profile grows with the length, by search.
+
+    Versions that profile a prompt of full length (no chunked prefill) reserve more for a longer
+    limit, and reserve less again above the length from which they chunk, so that the lengths that
+    start need not be one interval. The largest one is returned.
+    """
+    longest = case.model.text.max_positions
+    found = _largest(lambda n: holds(_length(case, n), Load()), longest)
+    if found == 0:
+        return _none(case, "max-model-len", load)
+    ledger = _length(case, found).ledger()
+    limit = (
+        " (the model's own limit)" if found == longest else f" of the model's {longest:,} tokens"
+    )
+    return Solution(
+        "max-model-len", found,
+        f"The largest max_model_len is {found:,} tokens{limit}.{_left(ledger)}", ledger,
+    )  # fmt: skip
+
+
+def _length(case: Case, tokens: int) -> Case:
+    return case.with_flag("max-model-len", str(tokens))
+
+
+def _max_num_seqs(case: Case, load: Load) -> Solution:
+    """The most requests of the given length in flight, with the logits their number reserves."""
+    tokens = load.tokens
+
+    def fits(requests: int) -> bool:
+        changed = case.with_flag("max-num-seqs", str(requests))
+        return _ledger_that_holds(changed, Load(requests, tokens)) is not None
+
+    found = _largest(fits, 65_536)
+    if found == 0:
+        return _none(case, "max-num-seqs", load)
+    ledger = case.with_flag("max-num-seqs", str(found)).ledger()
+    pool = ledger.pool_low
+    length = tokens or (pool.max_model_len if pool else 0)
+    return Solution(
+        "max-num-seqs", found,
+        f"{found:,} requests of {length:,} tokens are held at once; more would be preempted or "
+        f"queued.{_left(ledger)}", ledger,
+    )  # fmt: skip
+
+
+def _utilization(case: Case, load: Load) -> Solution:
+    found = _smallest(
+        lambda n: holds(
+            case.with_flag("gpu-memory-utilization", f"{n / _FINEST_UTILIZATION:.2f}"), load
+        ),
+        1,
+        _FINEST_UTILIZATION,
+    )
+    if found is None:
+        return _none(case, "gpu-memory-utilization", load)
+    value = found / _FINEST_UTILIZATION
+    ledger = case.with_flag("gpu-memory-utilization", f"{value:.2f}").ledger()
+    return Solution(
+        "gpu-memory-utilization", value,
+        f"The smallest gpu_memory_utilization that holds {_words(load, ledger)} is {value:.2f}."
+        f"{_left(ledger)}", ledger,
+    )  # fmt: skip
+
+
+def _kv_bytes(case: Case, load: Load) -> Solution:
+    """Blocks of the load plus the null block, in whole blocks of the tightest stage."""
+    deployment = case.deployment()
+    if not deployment.rules.kv_memory_bytes:
+        raise CannotKnow(
+            f"vLLM {deployment.version} has no --kv-cache-memory-bytes (0.10.2 and later have); ask "
+            "for gpu-memory-utilization instead."
+        )
+    ledger = case.ledger()
+    pool = ledger.pool or ledger.pool_low
+    if pool is None:
+        return _none(case, "kv-cache-memory-bytes", load)
+    tokens = load.tokens or pool.max_model_len
+    blocks = max(load.requests * pool.layout.blocks_at(tokens), pool.layout.blocks_reserved(
+        pool.max_model_len)) + 1  # fmt: skip
+    found = blocks * max(pool.layout.bytes_per_block)
+    changed = case.with_flag("kv-cache-memory-bytes", str(found))
+    return Solution(
+        "kv-cache-memory-bytes", found,
+        f"{found} bytes ({format_bytes(found)}) a GPU hold {_words(load, ledger)}: {blocks} blocks "
+        "with the null block.", changed.ledger(),
+    )  # fmt: skip
+
+
+def _gpus(case: Case, load: Load) -> Solution:
+    tp = 1
+    pp = case.deployment().layout.pp
+    while tp <= _LARGEST_TP:
+        ledger = _ledger_that_holds(case.with_flag("tensor-parallel-size", str(tp)), load)
+        if ledger is not None:
+            return Solution(
+                "gpus", tp * pp,
+                f"{tp * pp} x {case.accelerator.name} (TP {tp}"
+                + (f", PP {pp}" if pp > 1 else "")
+                + f") hold {_words(load, ledger)}.{_left(ledger)}", ledger,
+            )  # fmt: skip
+        tp *= 2
+    return _none(case, "gpus", load)
+
+
+_SOLVERS: Final[dict[str, Callable[[Case, Load], Solution]]] = {
+    "max-model-len": _max_model_len,
+    "max-num-seqs": _max_num_seqs,
+    "gpu-memory-utilization": _utilization,
+    "kv-cache-memory-bytes": _kv_bytes,
+    "gpus": _gpus,
+}
+TARGETS: Final = tuple(_SOLVERS)
+
+
+def _largest(fits: Callable[[int], bool], most: int) -> int:
+    """The largest value up to `most` that fits, 0 where none does.
+
+    Doubling probes find every power of two that fits, and bisection the edge above the largest;
+    a fitting stretch narrower than a factor of two between two failing probes can be missed.
+    """
+    if fits(most):
+        return most
+    probes = [1]
+    while probes[-1] * 2 < most:
+        probes.append(probes[-1] * 2)
+    low = next((probe for probe in reversed(probes) if fits(probe)), 0)
+    if low == 0:
+        return 0
+    high = min(2 * low, most)
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (middle, high) if fits(middle) else (low, middle)
+    return low
+
+
+def _smallest(fits: Callable[[int], bool], least: int, most: int) -> int | None:
+    """The smallest value of a range above which everything fits, None where its end does not."""
+    if not fits(most):
+        return None
+    low, high = least - 1, most
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if fits(middle) else (middle, high)
+    return high
+
+
+def _words(load: Load, ledger: Ledger) -> str:
+    pool = ledger.pool or ledger.pool_low
+    length = load.tokens or (pool.max_model_len if pool else 0)
+    plural = "request" if load.requests == 1 else "requests"
+    return f"{load.requests} {plural} of {length:,} tokens"
+
+
+def _left(ledger: Ledger) -> str:
+    """What stays outside the engine's hands on the fullest rank."""
+    rank = min(ledger.ranks, key=lambda r: r.total.low - r.budget.value - r.outside.high)
+    left = rank.total.value - rank.budget.value - rank.outside.value
+    return f" {format_gib(max(0.0, left))} of each GPU stay outside the budget and unused."
+
+
+def _none(case: Case, target: str, load: Load) -> Solution:
+    try:
+        reason = case.ledger().reason
+    except VramError as error:
+        reason = str(error)
+    asked = f"{load.requests} requests" if load.requests > 1 else "one request"
+    return Solution(target, None, f"No {target} holds {asked}: {reason}", None)

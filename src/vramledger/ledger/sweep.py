@@ -1,0 +1,146 @@
+"""A table over one setting, and which of parameters, length and concurrency moves the total most."""
+
+from dataclasses import dataclass
+from typing import Final
+
+from vramledger.errors import BadInput, VramError
+from vramledger.ledger.case import Case
+from vramledger.ledger.ledger import Ledger
+from vramledger.units import GIB, parse_count
+
+_MOST_VALUES: Final = 64
+_NOT_OURS: Final = frozenset({"weights", "kv_cache", "margin"})
+
+
+@dataclass(frozen=True, slots=True)
+class Axis:
+    """A setting and the values to try: a flag of the engine, or one of the load."""
+
+    name: str
+    values: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One row of the table, in GiB on the first rank; None where the setting is not possible."""
+
+    value: str
+    fits: bool
+    reason: str
+    weights_gib: float | None = None
+    other_gib: float | None = None  # everything in the budget but weights and the KV pool
+    pool_gib: float | None = None
+    load_gib: float | None = None  # what the load takes of the pool, or would take
+    tokens: int | None = None  # as the engine prints
+    held: int | None = None  # requests of the asked length that the pool holds
+
+    @property
+    def needed_gib(self) -> float | None:
+        """Weights, other rows and the load together."""
+        if self.weights_gib is None or self.other_gib is None or self.load_gib is None:
+            return None
+        return self.weights_gib + self.other_gib + self.load_gib
+
+
+@dataclass(frozen=True, slots=True)
+class Mover:
+    """What doubling one quantity adds to the need of a rank."""
+
+    name: str
+    added_gib: float
+
+
+def parse_axis(text: str) -> Axis:
+    """Read ``max-model-len=4k..128k`` (doubling) or ``kv-cache-dtype=auto,fp8``.
+
+    Raises:
+        BadInput: no ``=``, no value, a range that does not grow, or more than 64 values.
+    """
+    name, separator, values = text.partition("=")
+    name = name.strip().lstrip("-").replace("_", "-")
+    if not separator or not name or not values.strip():
+        raise BadInput(
+            f"--table {text!r} is not NAME=VALUES; write --table max-model-len=4k..128k or "
+            "--table kv-cache-dtype=auto,fp8."
+        )
+    low, dots, high = values.partition("..")
+    found = _doubling(name, low, high) if dots else tuple(v.strip() for v in values.split(","))
+    if len(found) > _MOST_VALUES or not all(found):
+        raise BadInput(f"--table {text!r} must give between 1 and {_MOST_VALUES} values.")
+    return Axis(name, found)
+
+
+def _doubling(name: str, low: str, high: str) -> tuple[str, ...]:
+    """From low to high by factors of two; suffixes are binary here, since lengths are."""
+    first = parse_count(low.upper(), f"the start of --table {name}")
+    last = parse_count(high.upper(), f"the end of --table {name}")
+    if not 0 < first <= last:
+        raise BadInput(f"--table {name}={low}..{high} must run from a smaller to a larger number.")
+    values = []
+    while first < last:
+        values.append(str(first))
+        first *= 2
+    return (*values, str(last))
+
+
+def sweep(case: Case, axis: Axis, requests: int, request_tokens: int | None) -> tuple[Entry, ...]:
+    """One entry a value; a value that is not possible keeps its row, with the rule."""
+    entries = []
+    for value in axis.values:
+        count, tokens, changed = requests, request_tokens, case
+        if axis.name == "concurrency":
+            count = parse_count(value, "concurrency")
+        elif axis.name == "request-tokens":
+            tokens = parse_count(value, "request-tokens")
+        else:
+            changed = case.with_flag(axis.name, value)
+        entries.append(_entry(changed, value, count, tokens))
+    return tuple(entries)
+
+
+def _entry(case: Case, value: str, requests: int, request_tokens: int | None) -> Entry:
+    try:
+        ledger = case.ledger()
+    except VramError as error:
+        return Entry(value, False, str(error))
+    rows = {row.key: row.figure.value for row in ledger.ranks[0].rows if row.in_budget}
+    pool = ledger.pool_low
+    tokens = request_tokens or (pool.max_model_len if pool else 0)
+    held = pool.capacity(tokens) if pool else None
+    enough = ledger.fits and (held is None or held >= requests)
+    reason = ledger.reason if not ledger.fits or enough else f"holds {held} of {requests} requests."
+    return Entry(
+        value=value,
+        fits=enough,
+        reason=reason,
+        weights_gib=rows.get("weights", 0.0),
+        other_gib=sum(v for key, v in rows.items() if key not in _NOT_OURS),
+        pool_gib=rows.get("kv_cache", 0.0),
+        load_gib=load_gib(ledger, requests, tokens),
+        tokens=ledger.pool.tokens if ledger.pool else None,
+        held=held,
+    )
+
+
+def load_gib(ledger: Ledger, requests: int, tokens: int) -> float | None:
+    """KV of so many requests of so many tokens on the largest stage, in whole blocks."""
+    pool = ledger.pool or ledger.pool_low
+    if pool is None:
+        return None
+    return requests * pool.layout.blocks_at(tokens) * max(pool.layout.bytes_per_block) / GIB
+
+
+def movers(case: Case, requests: int, request_tokens: int | None) -> tuple[Mover, ...]:
+    """What doubling parameters, length or concurrency adds to one rank's need, most first."""
+    ledger = case.ledger()
+    pool = ledger.pool or ledger.pool_low
+    if pool is None:
+        return ()
+    tokens = request_tokens or pool.max_model_len
+    now = load_gib(ledger, requests, tokens) or 0.0
+    found = (
+        Mover("parameters", ledger.ranks[0].row("weights").value),
+        Mover("request length", (load_gib(ledger, requests, 2 * tokens) or 0.0) - now),
+        Mover("concurrent requests", (load_gib(ledger, 2 * requests, tokens) or 0.0) - now),
+    )
+    return tuple(sorted(found, key=lambda mover: -mover.added_gib))

@@ -1,0 +1,144 @@
+"""Two ledgers side by side: what differs in the settings, what changes in the account, and why."""
+
+from dataclasses import dataclass, fields
+from typing import Final
+
+from vramledger.engine.setting import Setting
+from vramledger.engine.vllm.deployment import Deployment
+from vramledger.errors import VramError
+from vramledger.evidence import Unknown
+from vramledger.ledger.case import Case
+from vramledger.ledger.ledger import Ledger
+
+_LEAST_GIB: Final = 0.005
+
+
+@dataclass(frozen=True, slots=True)
+class SettingChange:
+    """One setting that differs after defaults, and what it alone does to the KV tokens."""
+
+    name: str
+    before: str
+    after: str
+    alone_tokens: int | None = (
+        None  # effect of only this change on B's way from A; None: not separable
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class RowChange:
+    """One row of the first rank that moved, in GiB."""
+
+    key: str
+    label: str
+    before_gib: float
+    after_gib: float
+
+    @property
+    def delta_gib(self) -> float:
+        return self.after_gib - self.before_gib
+
+
+@dataclass(frozen=True, slots=True)
+class Versus:
+    """What changes from A to B."""
+
+    before: Ledger
+    after: Ledger
+    settings: tuple[SettingChange, ...]
+    rows: tuple[RowChange, ...]
+    tokens_before: int | None
+    tokens_after: int | None
+    sentence: str
+
+
+def versus(before: Case, after: Case) -> Versus:
+    """Compare two cases. Every flag that differs is also tried alone, to say what it does by itself.
+
+    Raises:
+        BadInput: one of the two is not possible for its model.
+    """
+    a, b = before.ledger(), after.ledger()
+    settings = [
+        SettingChange(name, old, new) for name, old, new in _differences(a.deployment, b.deployment)
+    ]
+    settings += _alone(before, after, a)
+    rows = _row_changes(a, b)
+    tokens_a, tokens_b = _tokens(a), _tokens(b)
+    return Versus(
+        a, b, tuple(settings), rows, tokens_a, tokens_b, _sentence(tokens_a, tokens_b, rows)
+    )
+
+
+def _differences(a: Deployment, b: Deployment) -> list[tuple[str, str, str]]:
+    found = [
+        (name, old, new)
+        for name, old, new in (
+            ("model", a.model.id, b.model.id),
+            ("gpu", a.accelerator.name, b.accelerator.name),
+            ("version", a.version, b.version),
+            ("layout", _layout(a), _layout(b)),
+        )
+        if old != new
+    ]
+    for field in fields(Deployment):
+        old, new = getattr(a, field.name), getattr(b, field.name)
+        if isinstance(old, Setting) and isinstance(new, Setting) and old.value != new.value:
+            found.append((field.name, str(old.value), str(new.value)))
+    return found
+
+
+def _layout(deployment: Deployment) -> str:
+    layout = deployment.layout
+    return f"TP {layout.tp}, PP {layout.pp}, DP {layout.dp}"
+
+
+def _alone(before: Case, after: Case, a: Ledger) -> list[SettingChange]:
+    """Each flag of B that A lacks or sets otherwise, applied to A by itself."""
+    start = _tokens(a)
+    changes = []
+    for flag in after.launch.flags:
+        own = before.launch.flag(flag.name)
+        if own is not None and own.value == flag.value:
+            continue
+        try:
+            tokens = _tokens(before.with_flag(flag.name, flag.value).ledger())
+        except VramError:
+            tokens = None  # not possible on its own: the change needs another one beside it
+        effect = None if tokens is None or start is None else tokens - start
+        old = "not set" if own is None else (own.value or "on")
+        changes.append(SettingChange(f"--{flag.name} alone", old, flag.value or "on", effect))
+    return changes
+
+
+def _row_changes(a: Ledger, b: Ledger) -> tuple[RowChange, ...]:
+    old = {row.key: row for row in a.ranks[0].rows}
+    new = {row.key: row for row in b.ranks[0].rows}
+    changes = []
+    for key in [*old, *(key for key in new if key not in old)]:
+        before = old[key].figure.value if key in old else 0.0
+        after = new[key].figure.value if key in new else 0.0
+        label = (old.get(key) or new[key]).label
+        if abs(after - before) >= _LEAST_GIB:
+            changes.append(RowChange(key, label, before, after))
+    return tuple(sorted(changes, key=lambda change: -abs(change.delta_gib)))
+
+
+def _tokens(ledger: Ledger) -> int | None:
+    return None if isinstance(ledger.tokens, Unknown) else int(ledger.tokens.value)
+
+
+def _sentence(before: int | None, after: int | None, rows: tuple[RowChange, ...]) -> str:
+    if before is None or after is None:
+        return "One of the two keeps no KV cache, so their tokens cannot be compared."
+    if before == after:
+        return f"The KV cache stays at {before:,} tokens."
+    word = "grows" if after > before else "shrinks"
+    share = f" ({(after - before) / before:+.1%})" if before else ""
+    causes = [row for row in rows if row.key not in ("kv_cache", "margin")]
+    cause = (
+        f"; the row that moves most is {causes[0].label} ({causes[0].delta_gib:+.2f} GiB)"
+        if causes
+        else "; the account is the same, so a token costs something else"
+    )
+    return f"The KV cache {word} from {before:,} to {after:,} tokens{share}{cause}."
