@@ -57,7 +57,8 @@ class BatchTable(StrEnum):
     V0_512 = "256 sequences; max_model_len, or 512 tokens with chunked prefill"  # up to 0.6.3
     V0_2048 = "256 sequences; max_model_len, or 2048 tokens with chunked prefill"  # V0 from 0.6.4
     FLAT = "256 sequences, by usage only"  # V1 0.6
-    BY_NAME = "larger batches on H100 and H200"  # V1 0.7.0 to 0.8.4
+    BY_NAME_1024 = "1024 sequences, larger batches on H100 and H200"  # V1 0.7.0 to 0.8.3
+    BY_NAME = "larger batches and 1024 sequences on H100 and H200"  # 0.8.4
     BY_MEMORY = "larger batches and 1024 sequences from 70 GiB"  # 0.8.5
     BY_MEMORY_NOT_A100 = "as before, A100 left out"  # 0.9.0 to 0.27
     BY_MEMORY_160 = "as before, and 16384 tokens from 160 GiB"  # 0.28 on
@@ -89,7 +90,8 @@ class CaptureTable(StrEnum):
     EVERY_8_SEQS = "as before, up to twice max_num_seqs"  # 0.10.0 to 0.11.0
     EVERY_16 = "every 16 from 256, up to twice max_num_seqs, at most 512"  # 0.11.1 to 0.12
     EVERY_16_QUERY = "as before, max_num_seqs times tokens a decode step"  # from 0.13
-    EVERY_16_BLACKWELL = "as before, at most 1024 on data-centre Blackwell"  # from 0.28
+    EVERY_16_BLACKWELL = "as before, at most 1024 on data-centre Blackwell"  # 0.28
+    EVERY_16_UNIFORM = "as before, and full decode batches exactly"  # from 0.29
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,3 +163,8 @@ class Rules:
     mxfp4_pads_values: bool = False  # Triton pads MXFP4 values to 64 x 64 bytes (0.18 to 0.25)
     mxfp4_keeps_scales: bool = True  # and leaves the first scales in memory (up to 0.25)
     bnb_unfolds_scales: bool = False  # doubly quantised scales become float32 (0.9 on)
+    fit_check_whole_model: bool = False  # a stage is checked against every stage's layers (0.14)
+    window_promotion_shares_block: bool = False  # windows kept whole take full attention's block (0.32)
+    layer_tuples: bool = False  # DeepSeek-V4 pages padded to each other (0.20 to 0.31)
+    machete: bool = False  # Hopper runs GPTQ on Machete, which keeps zeros and index (0.6.2 on)
+    jamba_mlp_as_expert: bool = True  # Jamba's dense MLPs are mixtures of one expert (up to 0.10)

@@ -82,7 +82,7 @@ def rank_weights(deployment: Deployment, stage: int) -> RankWeights:
         rounding=_rounding(blocks, deployment),
         lora=_lora(found, tensors, deployment),
         draft=_draft(deployment, stage),
-        offloaded=_offloaded(by_role, tensors, deployment),
+        offloaded=_offloaded(tensors, deployment),
         notes=_notes(deployment, model),
     )
 
@@ -92,7 +92,16 @@ def served_model(deployment: Deployment) -> Model:
     method = deployment.quantization.value
     if method is None or deployment.model.quantization is not None:
         return deployment.model
-    return requantize(deployment.model, method)
+    return requantize(_as_built(deployment), method)
+
+
+def _as_built(deployment: Deployment) -> Model:
+    """The model with the roles that vLLM's own class gives its layers."""
+    model = deployment.model
+    if model.model_type != "jamba" or not deployment.rules.jamba_mlp_as_expert:
+        return model
+    tensors = (replace(t, role=Role.EXPERT) if t.role is Role.MLP else t for t in model.tensors)
+    return replace(model, tensors=tuple(tensors))
 
 
 def _on_stage(model: Model, deployment: Deployment, stage: int) -> Iterable[Tensor]:
@@ -116,8 +125,7 @@ def _sizes(found: list[Parameter], deployment: Deployment) -> list[tuple[int, ..
 def _absorbed(found: list[Parameter], dtype: DType) -> list[int]:
     """16-bit copies of ``kv_b_proj`` for the two products that latent attention absorbs.
 
-    Source:
-    ``layers/attention/mla_attention.py``, process_weights_after_loading.
+    Source: ``layers/attention/mla_attention.py``, process_weights_after_loading.
     """
     return [
         parameter.elements * dtype.nbytes
@@ -128,7 +136,7 @@ def _absorbed(found: list[Parameter], dtype: DType) -> list[int]:
 
 def _rounding(blocks: list[int], deployment: Deployment) -> int:
     limit = deployment.rules.load_split_mib * MIB
-    return sum(allocated(block, limit) - block for block in blocks)
+    return allocated(blocks, limit) - sum(blocks)
 
 
 def _lora(found: list[Parameter], tensors: tuple[Tensor, ...], deployment: Deployment) -> int:
@@ -174,9 +182,7 @@ def _own_draft_layers(deployment: Deployment) -> int:
     return sum(blocks) + sum(absorbed) + _rounding(blocks + absorbed, deployment)
 
 
-def _offloaded(
-    by_role: Mapping[Role, int], tensors: tuple[Tensor, ...], deployment: Deployment
-) -> int:
+def _offloaded(tensors: tuple[Tensor, ...], deployment: Deployment) -> int:
     """``--cpu-offload-gb`` moves weights of decoder layers until its limit is reached."""
     limit = round(deployment.cpu_offload_gib.value * GIB)
     if limit <= 0:

@@ -18,7 +18,10 @@ from vramledger.units import div_ceil, round_up
 _SCALE_BITS: Final = 32  # engines keep FP8 and INT8 scales in float32
 _ROCM_STRIDE: Final = 512  # rows of a multiple of this are padded on AMD
 _ROCM_PADDING: Final = 256
+_HOPPER: Final = (9, 0)
 _BLACKWELL: Final = (10, 0)
+_MACHETE_INPUTS: Final = 64
+_MACHETE_OUTPUTS: Final = 128
 _NVFP4_SCALE_ROWS: Final = 128
 _NVFP4_SCALE_COLUMNS: Final = 4
 
@@ -83,13 +86,15 @@ def _float32_scales(
     return (values, *(part_bytes(parameter, part) for part in wide))
 
 
-def _gptq(parameter: Parameter, encoding: Tiled, _deployment: Deployment) -> tuple[int, ...]:
+def _gptq(parameter: Parameter, encoding: Tiled, deployment: Deployment) -> tuple[int, ...]:
     """Marlin keeps no zeros of symmetric weights and an index only under act-order.
 
     Under act-order a row-split layer holds the scales of all inputs, because its inputs belong to
-    groups anywhere, and a second index that sorts them.
+    groups anywhere, and a second index that sorts them. Machete keeps what was stored.
     """
     ordered = "act-order" in encoding.name
+    if _runs_machete(parameter, deployment, ordered=ordered):
+        return as_stored(parameter, encoding, deployment)
     kept = []
     for part in encoding.parts:
         if part.name == "qzeros" and "asymmetric" not in encoding.name:
@@ -101,6 +106,18 @@ def _gptq(parameter: Parameter, encoding: Tiled, _deployment: Deployment) -> tup
         else:
             kept.append(part_bytes(parameter, part))
     return tuple(kept)
+
+
+def _runs_machete(parameter: Parameter, deployment: Deployment, *, ordered: bool) -> bool:
+    """``kernels/linear/mixed_precision/machete.py``: Hopper, dense, no act-order over ranks."""
+    return (
+        deployment.rules.machete
+        and deployment.accelerator.compute_capability == _HOPPER
+        and parameter.role is not Role.EXPERT
+        and not (ordered and parameter.inp != parameter.full_inp)
+        and parameter.inp % _MACHETE_INPUTS == 0
+        and parameter.out % _MACHETE_OUTPUTS == 0
+    )
 
 
 def _nvfp4(parameter: Parameter, encoding: Tiled, deployment: Deployment) -> tuple[int, ...]:
