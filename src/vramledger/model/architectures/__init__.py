@@ -14,6 +14,10 @@ from vramledger.model.model import Model
 from vramledger.model.rotary import rotary_tables
 
 MODULES: Final = {
+    "modernbert": "modernbert",
+    "xlm-roberta": "bert",
+    "roberta": "bert",
+    "bert": "bert",
     "llama4_text": "llama4_text",
     "step3p5": "step3p5",
     "minimax_m3_vl_text": "minimax_m3",

@@ -79,7 +79,7 @@ class Frame:
     norm: str = "model.norm"  # empty where the class has none
     norm_bias: bool = False
     norm_class_dtype: DType | None = None
-    head: str = "lm_head"
+    head: str = "lm_head"  # empty where the class has none
     head_bias: bool = False
     embed_width: int = 0  # width of the token embedding, 0 for the hidden width
     extra: tuple[Tensor, ...] = ()  # position tables, embedding norms, width projections
@@ -94,6 +94,8 @@ class Frame:
                 replace(tensor, class_dtype=self.norm_class_dtype)
                 for tensor in norm(self.norm, text.hidden, bias=self.norm_bias)
             ]
+        if not self.head:
+            return found
         output = head(self.head, text.vocab, self.embed_width or text.hidden, bias=self.head_bias)
         return found + (output[1:] if tied else output)
 
@@ -103,7 +105,7 @@ PLAIN_FRAME: Final = Frame()
 
 @dataclass(frozen=True, slots=True)
 class Decoder:
-    """Everything that makes a decoder `Model`."""
+    """Everything that makes a `Model` of one stack of layers; an encoder has no caches."""
 
     architecture: str
     text: TextShape
@@ -133,6 +135,7 @@ class Decoder:
             cache_layers=tuple(
                 CacheLayer(i, spec)
                 for i, layer in enumerate(self.layers)
+                if self.kind is not ModelKind.ENCODER
                 for spec in layer.caches()
             ),
             tied_embeddings=self.tied,

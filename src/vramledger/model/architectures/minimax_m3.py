@@ -117,7 +117,8 @@ def _notes(kinds: Sequence[str], index_dim: int) -> tuple[str, ...]:
     count = sum(kind == _SPARSE for kind in kinds)
     if not count:
         return ()
-    return (
+    note = (
         f"{count} block-sparse layers also keep an index key of {index_dim} elements a token; "
-        "the bytes per token leave it out.",
+        "the bytes per token leave it out."
     )
+    return (note,)
