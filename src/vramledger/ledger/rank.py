@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from vramledger.engine.vllm.activation import activation_peak
 from vramledger.engine.vllm.coefficients import coefficient
 from vramledger.engine.vllm.deployment import Deployment
-from vramledger.engine.vllm.graphs import captures, graph_estimate, graph_memory
+from vramledger.engine.vllm.graph_memory import captures, graph_estimate, graph_memory
 from vramledger.engine.vllm.overheads import (
     calibration_key,
     context,

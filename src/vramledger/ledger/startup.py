@@ -9,7 +9,7 @@ from typing import Final
 
 from vramledger.engine.kv import KvPool
 from vramledger.engine.vllm.deployment import Deployment
-from vramledger.engine.vllm.graphs import captures
+from vramledger.engine.vllm.graph_memory import captures
 from vramledger.ledger.rank import RankAccount
 from vramledger.model.cache import RecurrentState
 from vramledger.units import format_gib

@@ -69,11 +69,15 @@ def activation_peak(deployment: Deployment, stage: int, tp_rank: int = 0) -> Act
     matmul = matmul_workspace(deployment.accelerator)
     kept = encoder.kept_bytes + (workspace if deployment.rules.moe_workspace_kept else 0)
     transient = 0 if deployment.rules.moe_workspace_kept else workspace
+    forward = _forward(deployment, stage, transient) + matmul + kept
+    sampler = 0
+    if _samples(deployment, stage, tp_rank):
+        sampler = _sampler(deployment, matmul, kept)
+        if deployment.rules.profile is ProfileRule.V0_DEVICE:
+            sampler = forward + _unplaced_pieces(deployment)
     return ActivationPeak(
-        forward_bytes=_forward(deployment, stage, transient) + matmul + kept,
-        sampler_bytes=_sampler(deployment, matmul, kept)
-        if _samples(deployment, stage, tp_rank)
-        else 0,
+        forward_bytes=forward,
+        sampler_bytes=sampler,
         encoder_bytes=encoder.peak_bytes,
         kept_bytes=kept,
         encoder_kept_bytes=encoder.kept_bytes,
@@ -196,6 +200,31 @@ def _quantized_copy(deployment: Deployment, tokens: int) -> int:
     return tokens * div_ceil(deployment.model.text.intermediate, deployment.layout.tp)
 
 
+def _unplaced_pieces(deployment: Deployment) -> int:
+    """Bytes of the sampler that find no room in blocks the forward pass left reserved.
+
+    Up to 0.5.5 the allocator's reserve counts, which never shrinks. The sampler asks for pieces of
+    four bytes per logit; a freed block of the forward pass takes as many as fit into it whole.
+    """
+    vocab, rows = deployment.model.text.vocab, profiled_rows(deployment)
+    piece = rows * vocab * 4
+    wanted = div_ceil(_SAMPLER_BYTES[SamplerPath.SORT] + deployment.dtype.value.nbytes, 4)
+    token = deployment.max_num_batched_tokens.value * deployment.dtype.value.nbytes
+    placed = sum(token * width // piece for width in _reserved_widths(deployment))
+    return max(0, wanted - placed) * piece
+
+
+def _reserved_widths(deployment: Deployment) -> list[int]:
+    """Elements per token of each block that an eager layer makes the allocator reserve."""
+    text, tp = deployment.model.text, deployment.layout.tp
+    product = div_ceil(text.intermediate, tp)
+    queries = div_ceil(text.heads, tp) * text.head_dim
+    keys = max(1, text.kv_heads // tp) * text.head_dim
+    first = (2 if text.gated_mlp else 1) * product
+    reduced = 1 if tp > 1 else 0
+    return [first, product, queries + 2 * keys, queries, queries] + [text.hidden] * (3 + reduced)
+
+
 def _eager(deployment: Deployment) -> bool:
     return not deployment.rules.v1
 
@@ -204,16 +233,14 @@ def _residual_width(deployment: Deployment, stage: int) -> int:
     """Elements per token of the hidden states around the MLP.
 
     V1 compiles the layers and holds four (a stage that is not the last also returns two); V0 runs
-    them one by one and holds three. Up to 0.5.5 V0 counts what the allocator reserved rather than
-    what was alive: an embedding, two normalised inputs and one more for the reduction over ranks.
+    them one by one and holds three. Up to 0.5.5 every block that a layer ever asked for counts.
     """
     hidden = deployment.model.text.hidden
     if deployment.rules.v1:
         returned = 2 * hidden if stage < deployment.layout.pp - 1 else 0
         return 4 * hidden + returned
     if deployment.rules.profile is ProfileRule.V0_DEVICE:
-        reduced = hidden if deployment.layout.tp > 1 else 0
-        return 3 * hidden + reduced + _attention_width(deployment.model, deployment.layout)
+        return sum(_reserved_widths(deployment)) - _mlp_width(deployment)
     return 3 * hidden
 
 
