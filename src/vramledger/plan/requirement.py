@@ -1,0 +1,122 @@
+"""The requirement: what a plan asks for, as values the rest of the product computes with."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+from vramledger.evidence import Basis
+from vramledger.hardware.accelerator import Accelerator
+from vramledger.plan.lengths import LengthDistribution
+
+
+class Form(StrEnum):
+    """What is bought: machines, or answers."""
+
+    SELF_HOSTED = "self-hosted"
+    MODEL_SERVICE = "model-service"
+    BOTH = "both"
+
+
+class Kind(StrEnum):
+    """What a scenario is judged by."""
+
+    LATENCY = "latency"  # people wait
+    THROUGHPUT = "throughput"  # work queues until it is done
+
+
+class LoadUnit(StrEnum):
+    """What the load counts. The three are different figures and never mixed."""
+
+    REQUESTS_PER_S = "requests_per_s"  # arrivals
+    CONCURRENT = "concurrent"  # requests in flight
+    USERS = "users"  # people with access
+
+
+@dataclass(frozen=True, slots=True)
+class Load:
+    """How much arrives or runs at once, at the scenario's peak."""
+
+    unit: LoadUnit
+    amount: float
+    seconds_per_request: float | None = None  # with a rate: how long one stays, when known
+    factors: Mapping[str, float] = field(default_factory=dict)  # with users: changed factors
+    basis: Basis = Basis.ASSUMED
+    source: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class LatencyLimit:
+    """Percentiles of one latency that must hold, for inputs up to a length."""
+
+    input_max: int | None  # None: every request
+    percentiles: Mapping[float, float]  # share (0..1) -> seconds
+
+
+@dataclass(frozen=True, slots=True)
+class Contract:
+    """Thresholds of acceptance; every one may be absent, none is preset."""
+
+    latency: Mapping[str, tuple[LatencyLimit, ...]] = field(default_factory=dict)  # "ttft_s" ...
+    success: float | None = None  # share of requests that end as asked
+    queue_must_drain: bool | None = None
+    done_by: str | None = None  # "06:00", for throughput
+    requests_per_hour: float | None = None  # that met every threshold
+
+    @property
+    def is_empty(self) -> bool:
+        rest = (self.success, self.queue_must_drain, self.done_by, self.requests_per_hour)
+        return not self.latency and all(value is None for value in rest)
+
+
+@dataclass(frozen=True, slots=True)
+class Scenario:
+    """A named slice of the workload with its own load and contract."""
+
+    name: str
+    kind: Kind
+    lengths: LengthDistribution
+    load: Load
+    hours: str | None = None  # "09:00-18:00": scenarios of different hours do not add up
+    headroom: float | None = None  # share of the pool kept free; None: by kind
+    contract: Contract = field(default_factory=Contract)
+
+
+@dataclass(frozen=True, slots=True)
+class EngineChoice:
+    """The engine, its version and the arguments that every candidate keeps."""
+
+    name: str = "vllm"
+    version: str | None = None  # None: the newest known
+    args: Mapping[str, str | None] = field(default_factory=dict)  # None: a switch
+
+
+@dataclass(frozen=True, slots=True)
+class QualityEvidence:
+    """Where the evidence for a smaller precision lies, and how much agreement it must show."""
+
+    shadow: str | None = None
+    min_agreement: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Requirement:
+    """One plan, read and checked."""
+
+    name: str
+    form: Form
+    model: str
+    weights: tuple[str, ...]  # each is a candidate: "as-stored", "fp8", ...
+    kv_dtypes: tuple[str, ...]
+    engine: EngineChoice
+    scenarios: tuple[Scenario, ...]  # at least one
+    accelerators: tuple[Accelerator, ...]  # () : every card of the catalogue
+    prices: Mapping[str, float] = field(default_factory=dict)  # money per GPU and hour
+    currency: str = ""
+    quality: QualityEvidence = field(default_factory=QualityEvidence)
+    notes: tuple[str, ...] = ()  # assumptions the reader made, one sentence each
+    source: str = ""  # the plan's file
+
+    @property
+    def longest(self) -> int:
+        """Tokens of the longest request over all scenarios."""
+        return max(scenario.lengths.longest for scenario in self.scenarios)
