@@ -168,3 +168,5 @@ class Rules:
     layer_tuples: bool = False  # DeepSeek-V4 pages padded to each other (0.20 to 0.31)
     machete: bool = False  # Hopper runs GPTQ on Machete, which keeps zeros and index (0.6.2 on)
     jamba_mlp_as_expert: bool = True  # Jamba's dense MLPs are mixtures of one expert (up to 0.10)
+    turing_fp8: bool = False  # FP8 and NVFP4 weights run on capability 7.5 (0.14 on)
+    bnb_cuts_stored: bool = False  # stored bitsandbytes weights may be cut over ranks (0.11 on)

@@ -1,0 +1,61 @@
+"""The table of rules, and the questions put to it."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Final
+
+from vramledger.engine.setting import Layout
+from vramledger.engine.vllm.layouts import attention, parallel, quantized, shapes
+from vramledger.engine.vllm.layouts.placement import Placement
+from vramledger.engine.vllm.rules import Rules
+from vramledger.hardware.accelerator import Accelerator
+from vramledger.model.model import Model
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """Why vLLM would not start a layout: a stable rule name and one finished sentence."""
+
+    rule: str
+    message: str
+
+
+Rule = Callable[[Placement], str | None]
+RULES: Final[tuple[tuple[str, Rule], ...]] = (
+    ("query heads", attention.query_heads),
+    ("KV heads", attention.kv_heads),
+    ("decode context parallelism", attention.decode_context),
+    ("vocabulary", shapes.vocabulary),
+    ("matrix shapes", shapes.matrices),
+    ("pipeline stages", parallel.stages),
+    ("expert parallelism", parallel.experts),
+    ("quantisation group", quantized.groups),
+    ("FP8 block", quantized.blocks),
+    ("bitsandbytes shards", quantized.prequantized_bitsandbytes),
+    ("compute capability", quantized.capability),
+)
+
+
+def refusals(
+    model: Model, layout: Layout, rules: Rules, accelerator: Accelerator | None = None
+) -> tuple[Refusal, ...]:
+    """Every rule that forbids the layout; empty where vLLM accepts it."""
+    placement = Placement(model, layout, rules, accelerator)
+    found = ((name, rule(placement)) for name, rule in RULES)
+    return tuple(Refusal(name, message) for name, message in found if message is not None)
+
+
+def tensor_parallel_choices(
+    model: Model,
+    rules: Rules,
+    most: int,
+    accelerator: Accelerator | None = None,
+    *,
+    expert_parallel: bool = False,
+) -> tuple[int, ...]:
+    """Every tensor-parallel size up to `most` that no rule forbids, without other parallelism."""
+    return tuple(
+        tp
+        for tp in range(1, most + 1)
+        if not refusals(model, Layout(tp=tp, expert_parallel=expert_parallel), rules, accelerator)
+    )
