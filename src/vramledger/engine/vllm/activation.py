@@ -15,7 +15,7 @@ from vramledger.engine.setting import Layout
 from vramledger.engine.vllm.deployment import Deployment
 from vramledger.engine.vllm.encoder import EncoderWork, encoder_work
 from vramledger.engine.vllm.experts import expert_workspace
-from vramledger.engine.vllm.rules import ProfileRule, RunnerV2, SamplerPath
+from vramledger.engine.vllm.rules import ExpertBuffers, ProfileRule, RunnerV2, SamplerPath
 from vramledger.hardware.accelerator import Accelerator, Vendor
 from vramledger.model.cache import LatentAttention
 from vramledger.model.model import Model, ModelKind
@@ -67,8 +67,9 @@ def activation_peak(deployment: Deployment, stage: int, tp_rank: int = 0) -> Act
     encoder = encoder_work(deployment) if stage == 0 else EncoderWork()
     workspace = expert_workspace(deployment)
     matmul = matmul_workspace(deployment.accelerator)
-    kept = encoder.kept_bytes + (workspace if deployment.rules.moe_workspace_kept else 0)
-    transient = 0 if deployment.rules.moe_workspace_kept else workspace
+    stays = deployment.rules.expert_buffers is ExpertBuffers.KEPT
+    kept = encoder.kept_bytes + (workspace if stays else 0)
+    transient = 0 if stays else workspace
     forward = _forward(deployment, stage, transient) + matmul + kept
     sampler = 0
     if _samples(deployment, stage, tp_rank):

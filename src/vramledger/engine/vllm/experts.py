@@ -1,19 +1,27 @@
 """Work space of fused expert kernels while a batch passes through a mixture of experts."""
 
+from collections.abc import Callable
 from typing import Final
 
 from vramledger.engine.vllm.deployment import Deployment
+from vramledger.engine.vllm.rules import ExpertBuffers
 from vramledger.units import div_ceil
 
 _OLD_CHUNK: Final = 32 * 1024  # tokens the kernels took at once before the shared work space
 
 
+_WIDTHS: Final[dict[ExpertBuffers, Callable[[int, int], int]]] = {
+    ExpertBuffers.THREE: lambda product, hidden: 3 * product + hidden,
+    ExpertBuffers.SHARED: lambda product, hidden: max(2 * product, hidden) + product,
+    ExpertBuffers.KEPT: lambda product, hidden: max(product, hidden) + max(2 * product, hidden),
+}
+
+
 def expert_workspace(deployment: Deployment) -> int:
     """Bytes of work space on one rank, 0 in a dense model.
 
-    Triton, CUTLASS, DeepGEMM and Marlin kernels share two buffers with a row for every chosen
-    expert of every token, each buffer as wide as its widest use: the experts' product and their
-    output in one, their gate and up projections and their input in the other.
+    Triton, CUTLASS, DeepGEMM and Marlin kernels have a row for every chosen expert of every token,
+    for gate and up projections, their product and the output; versions differ in which share room.
     """
     experts = deployment.model.text.experts
     if experts is None or _scratch_inside_kernel(deployment):
@@ -21,9 +29,10 @@ def expert_workspace(deployment: Deployment) -> int:
     hidden = deployment.model.text.hidden
     split = 1 if deployment.layout.expert_parallel else deployment.layout.tp
     product = div_ceil(experts.intermediate, split)
-    width = max(product, hidden) + max(2 * product, hidden)
+    buffers = deployment.rules.expert_buffers
+    width = _WIDTHS[buffers](product, hidden)
     tokens = deployment.max_num_batched_tokens.value
-    if not deployment.rules.moe_workspace_kept:
+    if buffers is not ExpertBuffers.KEPT:
         tokens = min(tokens, _OLD_CHUNK)
     return tokens * experts.per_token * width * deployment.dtype.value.nbytes
 

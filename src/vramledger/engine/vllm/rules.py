@@ -33,6 +33,14 @@ class SamplerPath(StrEnum):
     FLASHINFER = "FlashInfer"  # from 0.21 on GPUs it supports
 
 
+class ExpertBuffers(StrEnum):
+    """Work space of fused expert kernels."""
+
+    THREE = "three buffers of one pass"  # up to 0.7
+    SHARED = "two buffers of one pass, the first used twice"  # 0.8 to 0.13
+    KEPT = "two buffers that outlive the pass"  # from 0.14
+
+
 class RunnerV2(StrEnum):
     """Which models the second model runner serves unless an environment variable says otherwise."""
 
@@ -128,7 +136,7 @@ class Rules:
         int  # extra state blocks per request in "align" mode for Mamba-2 (0.32: 1)
     )
     sampler_profiled: bool = True  # the profile run samples (V1 0.7: logits only)
-    moe_workspace_kept: bool = False  # expert work space outlives the forward pass (0.14 on)
+    expert_buffers: ExpertBuffers = ExpertBuffers.THREE
     runner_v2: RunnerV2 = RunnerV2.NEVER
     sampler_warmup_profiled: bool = False  # the second runner profiles float32 logits too (0.32 on)
     budget_rounds_up: bool = False  # total x utilization rounded up to a byte (0.14 on)
@@ -164,7 +172,9 @@ class Rules:
     mxfp4_keeps_scales: bool = True  # and leaves the first scales in memory (up to 0.25)
     bnb_unfolds_scales: bool = False  # doubly quantised scales become float32 (0.9 on)
     fit_check_whole_model: bool = False  # a stage is checked against every stage's layers (0.14)
-    window_promotion_shares_block: bool = False  # windows kept whole take full attention's block (0.32)
+    window_promotion_shares_block: bool = (
+        False  # windows kept whole take full attention's block (0.32)
+    )
     layer_tuples: bool = False  # DeepSeek-V4 pages padded to each other (0.20 to 0.31)
     machete: bool = False  # Hopper runs GPTQ on Machete, which keeps zeros and index (0.6.2 on)
     jamba_mlp_as_expert: bool = True  # Jamba's dense MLPs are mixtures of one expert (up to 0.10)

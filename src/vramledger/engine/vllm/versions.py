@@ -12,6 +12,7 @@ from typing import Any, Final
 
 from vramledger.engine.vllm.rules import (
     BatchTable,
+    ExpertBuffers,
     CaptureTable,
     FitCheck,
     HybridBlock,
@@ -121,6 +122,7 @@ _CHANGES: Final = (
     _Change((0, 7, 0), {"batch_table": BatchTable.BY_NAME_1024}, v1=True),
     _Change((0, 8, 4), {"batch_table": BatchTable.BY_NAME}, v1=True),
     _Change((0, 7, 4), {"sampler_profiled": True}, v1=True),
+    _Change((0, 8, 0), {"expert_buffers": ExpertBuffers.SHARED}),
     _Change((0, 8, 5), {"batch_table": BatchTable.BY_MEMORY}, v1=True),
     _Change((0, 9, 0), {"batch_table": BatchTable.BY_MEMORY_NOT_A100}, v1=True),
     _Change(
@@ -141,7 +143,7 @@ _CHANGES: Final = (
             "auto_fit": True,
             "async_scheduling": True,
             "budget_rounds_up": True,
-            "moe_workspace_kept": True,
+            "expert_buffers": ExpertBuffers.KEPT,
         },
     ),
     _Change((0, 16, 0), {"async_with_pipeline": True}),
