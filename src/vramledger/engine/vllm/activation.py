@@ -172,16 +172,18 @@ def _sampling_programs(accelerator: Accelerator, rows: int) -> int:
 
 
 def _forward(deployment: Deployment, stage: int, expert_bytes: int) -> int:
-    """Bytes alive at the decoder's widest point, without work spaces."""
-    tokens = deployment.max_num_batched_tokens.value
-    element = deployment.dtype.value.nbytes
-    widest = max(
-        _mlp_width(deployment),
-        _attention_width(deployment.model, deployment.layout) if _eager(deployment) else 0,
-    )
-    held = tokens * element * (widest + _residual_width(deployment, stage))
-    latent = _latent_context(deployment)
-    return held + max(expert_bytes + _quantized_copy(deployment, tokens), latent)
+    """Bytes alive at the decoder's widest point, without work spaces.
+
+    A layer is dense or has experts, so the wider of the two counts; where the allocator's reserve
+    counts, both do.
+    """
+    token = deployment.max_num_batched_tokens.value * deployment.dtype.value.nbytes
+    dense = token * _mlp_width(deployment) + _quantized_copy(deployment)
+    reserved = deployment.rules.profile is ProfileRule.V0_DEVICE
+    layer = dense + expert_bytes if reserved else max(dense, expert_bytes)
+    if not deployment.rules.v1:
+        layer = max(layer, token * _attention_width(deployment.model, deployment.layout))
+    return token * _residual_width(deployment, stage) + max(layer, _latent_context(deployment))
 
 
 def _mlp_width(deployment: Deployment) -> int:
@@ -193,12 +195,13 @@ def _mlp_width(deployment: Deployment) -> int:
     return (3 if text.gated_mlp else 2) * div_ceil(width, deployment.layout.tp)
 
 
-def _quantized_copy(deployment: Deployment, tokens: int) -> int:
+def _quantized_copy(deployment: Deployment) -> int:
     """One byte per element of the MLP's product where activations are 8-bit."""
     scheme = deployment.model.quantization
     if scheme is None or scheme.activation_bits != 8:
         return 0
-    return tokens * div_ceil(deployment.model.text.intermediate, deployment.layout.tp)
+    width = div_ceil(deployment.model.text.intermediate, deployment.layout.tp)
+    return deployment.max_num_batched_tokens.value * width
 
 
 def _unplaced_pieces(deployment: Deployment) -> int:
@@ -224,10 +227,6 @@ def _reserved_widths(deployment: Deployment) -> list[int]:
     first = (2 if text.gated_mlp else 1) * product
     reduced = 1 if tp > 1 else 0
     return [first, product, queries + 2 * keys, queries, queries] + [text.hidden] * (3 + reduced)
-
-
-def _eager(deployment: Deployment) -> bool:
-    return not deployment.rules.v1
 
 
 def _residual_width(deployment: Deployment, stage: int) -> int:

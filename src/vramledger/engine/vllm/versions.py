@@ -12,8 +12,8 @@ from typing import Any, Final
 
 from vramledger.engine.vllm.rules import (
     BatchTable,
-    ExpertBuffers,
     CaptureTable,
+    ExpertBuffers,
     FitCheck,
     HybridBlock,
     ProfileRule,
