@@ -180,3 +180,6 @@ class Rules:
     jamba_mlp_as_expert: bool = True  # Jamba's dense MLPs are mixtures of one expert (up to 0.10)
     turing_fp8: bool = False  # FP8 and NVFP4 weights run on capability 7.5 (0.14 on)
     bnb_cuts_stored: bool = False  # stored bitsandbytes weights may be cut over ranks (0.11 on)
+    modelopt_ampere: bool = False  # ModelOpt FP8 weights run on capability 8.0 (0.32 on)
+    lora_experts: bool = False  # adapters reach fused experts (0.12 on)
+    lora_extra_vocabulary: int = 256  # tokens an adapter may add (up to 0.11)

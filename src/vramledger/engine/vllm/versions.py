@@ -217,7 +217,9 @@ _CHANGES: Final = (
     # Weights
     _Change((0, 6, 2), {"machete": True}),
     _Change((0, 11, 0), {"jamba_mlp_as_expert": False, "bnb_cuts_stored": True}),
+    _Change((0, 12, 0), {"lora_experts": True, "lora_extra_vocabulary": 0}),
     _Change((0, 14, 0), {"turing_fp8": True}),
+    _Change((0, 32, 0), {"modelopt_ampere": True}),
     _Change((0, 9, 0), {"bnb_unfolds_scales": True}),
     _Change((0, 18, 0), {"mxfp4_pads_values": True}),
     _Change((0, 21, 0), {"load_split_mib": 20}),

@@ -150,7 +150,7 @@ def _lora(found: list[Parameter], tensors: tuple[Tensor, ...], deployment: Deplo
             deployment.dtype.value,
         )
     )
-    return slot_bytes(found, linear, deployment.lora, deployment.dtype.value)
+    return slot_bytes(found, linear, deployment.lora, deployment)
 
 
 def _draft(deployment: Deployment, stage: int) -> int:

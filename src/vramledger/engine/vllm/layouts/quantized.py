@@ -24,7 +24,7 @@ _OLDEST: Final[Mapping[str, Callable[[Placement], Capability]]] = {
     "compressed-tensors": lambda _: (7, 0),
     "bitsandbytes": lambda _: (7, 0),
     "mxfp4": lambda _: (8, 0),
-    "modelopt": lambda placement: _or_turing(placement, (8, 9)),
+    "modelopt": lambda placement: (8, 0) if placement.rules.modelopt_ampere else (8, 9),
     "nvfp4": lambda placement: _or_turing(placement, (8, 0)),
     "experts_int8": lambda _: (8, 0),
 }

@@ -1,30 +1,56 @@
 """Pre-allocated LoRA slots: two thin matrices beside every linear layer, for each slot.
 
 Source: vLLM's ``lora/layers``: A is ``[slots, rank, in]`` and B ``[slots, out, rank]`` in the
-adapter's type, which is the model's by default. B is split like the layer's outputs and A like the
-inputs of row-split layers; with fully sharded LoRA the rank is split too, which is not assumed.
+model's type. B is cut like the layer's outputs and A like the inputs of row-split layers; fully
+sharded adapters are not assumed. Embedding and head, where a class adapts them
+(``embedding_modules``), keep their vocabulary side whole on every rank.
 """
 
 from collections.abc import Iterable
+from typing import Final
 
-from vramledger.engine.vllm.deployment import Lora
+from vramledger.engine.vllm.deployment import Deployment, Lora
 from vramledger.engine.vllm.resident.parameter import Parameter
-from vramledger.model.dtype import DType
 from vramledger.model.tensor import Role
 
-_ADAPTED = frozenset({Role.ATTENTION, Role.MLP, Role.EXPERT, Role.SHARED_EXPERT, Role.STATE})
+_TOWERS: Final = frozenset({Role.VISION, Role.AUDIO, Role.PROJECTOR, Role.DRAFT})
+_VOCABULARY: Final = frozenset({Role.EMBEDDING, Role.HEAD})
+_ADAPT_EMBEDDINGS: Final = frozenset(
+    {
+        "apertus", "cohere", "cohere2", "exaone", "exaone4", "falcon_h1", "granite",
+        "granitemoe", "granitemoehybrid", "granitemoeshared", "jamba", "lfm2", "lfm2_moe",
+        "llama", "minicpm", "mistral", "mixtral", "nemotron", "nemotron-nas", "nemotron_h",
+        "phimoe", "qwen3", "qwen3_5_moe_text", "qwen3_5_text", "qwen3_moe", "solar",
+    }
+)  # fmt: skip
 
 
 def slot_bytes(
-    parameters: Iterable[Parameter], linear: frozenset[str], lora: Lora, dtype: DType
+    found: Iterable[Parameter], linear: frozenset[str], lora: Lora, deployment: Deployment
 ) -> int:
-    """Bytes of all slots on one rank.
+    """Bytes of all slots on one rank; `linear` names the parameters that are linear layers."""
+    elements = sum(_elements(parameter, linear, lora, deployment) for parameter in found)
+    return lora.max_loras * elements * deployment.dtype.value.nbytes
 
-    `linear` names the parameters that are linear layers. Every fused piece has an A of its own.
-    """
-    adapted = (p for p in parameters if p.name in linear and p.role in _ADAPTED)
-    per_rank = sum(
-        (len(parameter.outs) * parameter.inp + parameter.out) * parameter.copies
-        for parameter in adapted
-    )
-    return lora.max_loras * lora.max_rank * per_rank * dtype.nbytes
+
+def _elements(
+    parameter: Parameter, linear: frozenset[str], lora: Lora, deployment: Deployment
+) -> int:
+    """Elements of one slot beside a parameter; every fused piece has an A of its own."""
+    if parameter.role in _VOCABULARY and not parameter.vector:
+        return _vocabulary_elements(parameter, lora, deployment)
+    if parameter.name not in linear or parameter.role in _TOWERS:
+        return 0
+    if parameter.role is Role.EXPERT and not deployment.rules.lora_experts:
+        return 0
+    sides = len(parameter.outs) * parameter.inp + parameter.out
+    return lora.max_rank * sides * parameter.copies
+
+
+def _vocabulary_elements(parameter: Parameter, lora: Lora, deployment: Deployment) -> int:
+    model = deployment.model
+    if model.model_type not in _ADAPT_EMBEDDINGS:
+        return 0
+    extra = deployment.rules.lora_extra_vocabulary
+    thin = lora.max_rank * (model.text.vocab + extra + parameter.inp)
+    return thin + extra * parameter.inp
