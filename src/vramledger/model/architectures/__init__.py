@@ -89,6 +89,27 @@ MODULES: Final = {
     "bart": "bart",
     "t5": "t5",
     "whisper": "whisper",
+    # language models inside multimodal classes
+    "qwen2_vl_text": "vl_text",
+    "qwen2_5_vl_text": "vl_text",
+    "qwen3_vl_text": "vl_text",
+    "qwen3_vl_moe_text": "vl_text",
+    "glm4v_moe_text": "vl_text",
+    # multimodal models
+    "qwen2_vl": "qwen_vl",
+    "qwen2_5_vl": "qwen_vl",
+    "qwen3_vl": "qwen_vl",
+    "qwen3_vl_moe": "qwen_vl",
+    "qwen3_5": "qwen_vl",
+    "qwen3_5_moe": "qwen_vl",
+    "glm4v_moe": "qwen_vl",
+    "llava": "llava",
+    "gemma3": "llava",
+    "mistral3": "llava",
+    "lfm2_vl": "llava",
+    "kimi_vl": "kimi_vl",
+    "kimi_k25": "kimi_vl",
+    "kimi_k3": "kimi_vl",
     "arcee": "dense",
     "cohere": "dense",
     "cohere2": "dense",
@@ -140,4 +161,6 @@ def build(config: Config, model_id: str) -> Model:
         raise UnknownName("model_type", model_type, MODULES, f"{config.where}, 'model_type'")
     loaded = import_module(f"{__name__}.{module}")
     model = cast("Architecture", loaded).build(config, model_id)
+    if model.rotary:  # a multimodal model brings the tables of its text part
+        return model
     return replace(model, rotary=rotary_tables(config, model.text.head_dim))

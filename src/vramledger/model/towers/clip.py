@@ -1,0 +1,113 @@
+"""CLIP and its kin SigLIP and SigLIP 2: one patch embedding, learned positions, layer norms.
+
+Class defaults are those of the configuration classes in transformers 5.24.
+"""
+
+from dataclasses import dataclass
+from typing import Final
+
+from vramledger.model.config import Config
+from vramledger.model.tensor import Role, Tensor
+from vramledger.model.towers.vit import Vit, VitNames, depth, layer_norm, replicated, side
+
+NAMES: Final = VitNames(
+    layer="encoder.layers.{}.",
+    norms=("layer_norm1", "layer_norm2"),
+    qkv=("self_attn.q_proj", "self_attn.k_proj", "self_attn.v_proj"),
+    out="self_attn.out_proj",
+    mlp=("mlp.fc1", "mlp.fc2"),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class ClipTower:
+    """A square grid of patches; CLIP adds a class token and a norm before the layers."""
+
+    vit: Vit
+    patch: int
+    image: int  # side in pixels; SigLIP 2 bounds patches instead
+    channels: int
+    positions: int
+    class_token: bool
+    pre_norm: bool
+    flat_patches: bool = False  # SigLIP 2 embeds patches with a linear layer
+
+    @property
+    def grid(self) -> int:
+        """Patches along a side."""
+        return self.image // self.patch
+
+    def tensors(self, prefix: str) -> list[Tensor]:
+        """The weights; `prefix` ends before ``embeddings``."""
+        role, hidden = Role.VISION, self.vit.hidden
+        found: list[Tensor] = []
+        if self.class_token:
+            found.append(Tensor(f"{prefix}embeddings.class_embedding", (hidden,), role))
+        found += replicated(
+            f"{prefix}embeddings.patch_embedding",
+            (hidden, self.channels * self.patch**2)
+            if self.flat_patches
+            else (hidden, self.channels, self.patch, self.patch),
+            role,
+            bias=not self.class_token,
+        )
+        found += replicated(
+            f"{prefix}embeddings.position_embedding", (self.positions, hidden), role
+        )
+        if self.pre_norm:
+            found += layer_norm(f"{prefix}pre_layrnorm", hidden, role)
+        found += self.vit.tensors(prefix)
+        return found + layer_norm(f"{prefix}post_layernorm", hidden, role)
+
+
+def read_clip(config: Config) -> ClipTower:
+    """From the vision section of a model that uses CLIP."""
+    image, patch = side(config, "image_size", 224), side(config, "patch_size", 32)
+    return ClipTower(
+        vit=_vit(config),
+        patch=patch,
+        image=image,
+        channels=config.integer("num_channels", 3),
+        positions=(image // patch) ** 2 + 1,
+        class_token=True,
+        pre_norm=True,
+    )
+
+
+def read_siglip(config: Config) -> ClipTower:
+    """From the vision section of a model that uses SigLIP."""
+    image, patch = side(config, "image_size", 224), side(config, "patch_size", 16)
+    return ClipTower(
+        vit=_vit(config),
+        patch=patch,
+        image=image,
+        channels=config.integer("num_channels", 3),
+        positions=(image // patch) ** 2,
+        class_token=False,
+        pre_norm=False,
+    )
+
+
+def read_siglip2(config: Config) -> ClipTower:
+    """From the vision section of a model that uses SigLIP 2 with native resolution."""
+    patch, positions = side(config, "patch_size", 16), config.integer("num_patches", 256)
+    return ClipTower(
+        vit=_vit(config),
+        patch=patch,
+        image=patch * int(positions**0.5),
+        channels=config.integer("num_channels", 3),
+        positions=positions,
+        class_token=False,
+        pre_norm=False,
+        flat_patches=True,
+    )
+
+
+def _vit(config: Config) -> Vit:
+    return Vit(
+        hidden=config.integer("hidden_size", 768),
+        depth=depth(config, "num_hidden_layers", 12),
+        heads=config.integer("num_attention_heads", 12),
+        intermediate=config.integer("intermediate_size", 3072),
+        names=NAMES,
+    )
