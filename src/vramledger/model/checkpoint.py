@@ -12,7 +12,6 @@ from vramledger.model.headers import apply_headers, from_headers
 from vramledger.model.model import Model
 from vramledger.model.quantization import quantize
 
-
 _SAYS_QUANTISED: Final = re.compile(
     r"(fp8|fp4|awq|gptq|int[48]|w[48]a(8|16)|[48]bit)\b", re.IGNORECASE
 )
@@ -52,10 +51,11 @@ def assemble(checkpoint: Checkpoint) -> Model:
         model = apply_headers(model, weights)
     notes = model.notes + checkpoint.notes
     if weights is None and model.quantization is None and _SAYS_QUANTISED.search(checkpoint.id):
-        notes += (
-            f"The name says that the weights are quantised, but the configuration does not say "
-            f"how; bytes as stored are those of plain {model.dtype}.",
+        sentence = (
+            "The name says that the weights are quantised, but the configuration does not say how; "
+            f"bytes as stored are those of plain {model.dtype}."
         )
+        notes = (*notes, sentence)
     return replace(model, notes=notes)
 
 

@@ -126,8 +126,10 @@ def _merge(base: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[str, Any
     merged = dict(base)
     for key, value in changes.items():
         before = merged.get(key)
-        whole = key == "quantization_config" or not isinstance(before, dict)
-        merged[key] = value if whole else _merge(before, value)
+        if key != "quantization_config" and isinstance(before, dict):
+            merged[key] = _merge(before, value)
+        else:
+            merged[key] = value
     return merged
 
 

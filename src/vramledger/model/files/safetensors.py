@@ -87,6 +87,17 @@ def parse_header(header: bytes, where: str, data_bytes: int | None) -> tuple[Sto
         )
     entries = _load_object(header, where)
     entries.pop("__metadata__", None)
+    return check_entries(entries, where, data_bytes)
+
+
+def check_entries(
+    entries: Mapping[str, Any], where: str, data_bytes: int | None
+) -> tuple[StoredTensor, ...]:
+    """The tensors of a parsed header, each ``{"dtype", "shape", "data_offsets"}``.
+
+    Raises:
+        BadInput: as `parse_header`.
+    """
     spans: list[tuple[int, int, StoredTensor]] = []
     for name, entry in entries.items():
         begin, end = _offsets(name, entry, where)
