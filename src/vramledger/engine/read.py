@@ -1,0 +1,177 @@
+"""From what a person has, a command, script, manifest or unit, to a `Launch`."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Final
+
+from vramledger.engine import others
+from vramledger.engine.invocation import Invocation, find_invocations
+from vramledger.engine.launch import Launch
+from vramledger.engine.manifests import read_manifest
+from vramledger.engine.manifests.found import Found
+from vramledger.engine.paste import repair
+from vramledger.engine.programs import PROGRAMS, VLLM, title_of
+from vramledger.engine.shell import Command, read_commands
+from vramledger.engine.vllm.command import parse
+from vramledger.engine.vllm.config_file import expand_config
+from vramledger.errors import BadInput
+
+_COMMAND: Final = "the launch command"
+_LARGEST_FILE: Final = 1 << 20
+_LONGEST_PATH: Final = 4096
+_PINNED: Final = "vllm=="
+
+
+@dataclass(frozen=True, slots=True)
+class _Source:
+    """A text with its name for messages, the folder it lies in and the part that was asked for."""
+
+    text: str
+    where: str
+    folder: Path
+    part: str | None = None
+    path: Path | None = None
+
+
+def read_launch(text_or_path: str, *, version: str | None = None) -> Launch:
+    """The launch behind a command text or a file: script, compose file, manifest, values, unit.
+
+    ``FILE#NAME`` picks one of several engines in a file. `version` wins over a version the text
+    states, and decides which flags are known.
+
+    Raises:
+        BadInput: no engine is started, several are, or the text cannot be read.
+        UnknownName: an unknown flag or version.
+    """
+    source = _source(text_or_path)
+    found = _find(source)
+    chosen = _choose(found, source)
+    launch = _launch(chosen, source)
+    if launch.engine != VLLM:
+        return others.parse(launch)
+    launch = expand_config(launch, source.folder)
+    return parse(launch, version)
+
+
+def _source(text_or_path: str) -> _Source:
+    name, _, part = text_or_path.partition("#")
+    for candidate, wanted in ((text_or_path, None), (name, part or None)):
+        path = _existing(candidate)
+        if path is not None:
+            text = _read_file(path)
+            return _Source(text, str(path), path.parent, wanted, path)
+    if not text_or_path.strip():
+        raise BadInput("The launch command is empty; give a command such as 'vllm serve MODEL'.")
+    return _Source(text_or_path, _COMMAND, Path())
+
+
+def _existing(text: str) -> Path | None:
+    if "\n" in text or not 0 < len(text) < _LONGEST_PATH or "\0" in text:
+        return None
+    path = Path(text)
+    try:
+        return path if path.exists() else None
+    except OSError:
+        return None
+
+
+def _read_file(path: Path) -> str:
+    """The text of a regular file of at most 1 MiB."""
+    try:
+        if path.is_dir():
+            raise BadInput(f"{path} is a directory; name the file that starts the engine.")
+        if not path.is_file():
+            raise BadInput(f"{path} is not a regular file; name the file that starts the engine.")
+        size = path.stat().st_size
+        if size > _LARGEST_FILE:
+            raise BadInput(f"{path} is {size} bytes, too large for a launch command or manifest.")
+        return path.read_bytes().decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise BadInput(
+            f"{path} is not UTF-8 text (byte {error.start}); save it as UTF-8."
+        ) from None
+    except OSError as error:
+        raise BadInput(f"{path} cannot be read: {error.strerror or error}.") from None
+
+
+def _find(source: _Source) -> Sequence[Found]:
+    """Every engine start in the text."""
+    manifest = read_manifest(source.text, source.where, source.path)
+    if manifest is not None:
+        return manifest
+    fixed = repair(source.text)
+    commands = read_commands(fixed.text, source.where)
+    invocations = find_invocations(commands, source.where)
+    pinned = _pinned_version(commands)
+    return [
+        Found(
+            str(index + 1),
+            replace(item, version=item.version or pinned),
+            source.where,
+            fixed.notes,
+        )
+        for index, item in enumerate(invocations)
+    ]
+
+
+def _pinned_version(commands: Sequence[Command]) -> str | None:
+    """The version of a ``vllm==0.9.2`` anywhere in the text."""
+    for command in commands:
+        for word in command.words:
+            _, mark, version = word.text.partition(_PINNED)
+            if mark and version:
+                return version.split(",")[0].split(";")[0].strip("\"'")
+    return None
+
+
+def _choose(found: Sequence[Found], source: _Source) -> Found:
+    """The one engine start that is meant."""
+    if not found:
+        raise BadInput(_nothing(source))
+    if source.part is not None:
+        named = [item for item in found if item.name == source.part]
+        if not named:
+            names = ", ".join(item.name for item in found)
+            raise BadInput(f"{source.where} has no engine named {source.part!r}; it has {names}.")
+        return named[0]
+    different = {(item.invocation.program.engine, item.invocation.arguments) for item in found}
+    if len(different) > 1:
+        names = ", ".join(item.name for item in found)
+        how = (
+            f"name one as {source.where}#{found[0].name}"
+            if source.path is not None
+            else "give the command of one"
+        )
+        raise BadInput(f"{source.where} starts {len(found)} engines ({names}); {how}.")
+    return found[0]
+
+
+def _nothing(source: _Source) -> str:
+    text = source.text.strip()
+    first = text.split()[0] if text else ""
+    if source.path is None and len(text.split()) == 1:
+        return (
+            f"{text!r} is neither a file nor a command that starts an engine; for a model write "
+            f"'vllm serve {text}'."
+        )
+    known = ", ".join(title_of(program.engine) for program in PROGRAMS)
+    return (
+        f"{source.where} starts no engine that is known ({known}); it begins with {first!r}, give "
+        "a command such as 'vllm serve MODEL' or the file that holds it."
+    )
+
+
+def _launch(found: Found, source: _Source) -> Launch:
+    item: Invocation = found.invocation
+    return Launch(
+        engine=item.program.engine,
+        model=None,
+        version=item.version,
+        environment=dict(item.environment),
+        where=found.where or source.where,
+        image=item.image,
+        arguments=item.arguments,
+        notes=found.notes,
+        gpus=item.gpus,
+    )
