@@ -119,7 +119,7 @@ def _attention_kinds(config: Config, text: TextShape) -> tuple[str, ...]:
     ratios = config.integers("compress_ratios")
     if ratios is not None and not config.has("layer_types"):
         return _kinds_of_ratios(config, ratios, text.layers)
-    assumed = [_HEAVY if i < 2 or i % 2 else _SPARSE for i in range(text.layers)]
+    assumed = [_SPARSE if i > 2 and i % 2 else _HEAVY for i in range(text.layers)]
     return layer_kinds(config, text.layers, assumed, _KINDS)
 
 

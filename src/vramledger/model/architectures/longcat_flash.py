@@ -6,6 +6,7 @@ Class defaults are those of the configuration class in transformers 5.24.
 from dataclasses import dataclass, replace
 from typing import Final
 
+from vramledger.model.architectures import mtp
 from vramledger.model.architectures.decoder import Decoder, Layer, Norms
 from vramledger.model.architectures.shape import Keys, keyed
 from vramledger.model.blocks.latent import LatentBlock
@@ -69,11 +70,14 @@ def build(config: Config, model_id: str) -> Model:
         _experts(config),
         Norms(tuple(f"{name}.{half}" for name in names for half in _HALVES)),
     )
+    mlp = Mlp(text.intermediate, name="transformer_layer.mlp.")
+    draft = Layer(attention, mlp, Norms(names))
     return Decoder(
         architecture="LongcatFlashForCausalLM",
         text=text,
         layers=(layer,) * text.layers,
         tied=config.flag("tie_word_embeddings", default=False),
+        extra_tensors=mtp.prediction_layers(config, text, draft, mtp.LONGCAT),
     ).model(config, model_id)
 
 

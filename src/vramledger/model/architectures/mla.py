@@ -17,6 +17,7 @@ from vramledger.model.blocks.mlp import Mlp
 from vramledger.model.blocks.moe import Correction, Moe
 from vramledger.model.config import Config
 from vramledger.model.model import Model, TextShape
+from vramledger.model.tensor import Tensor
 
 _ROUTED: Final = ("n_routed_experts", "num_local_experts", "num_experts")
 _PER_TOKEN: Final = ("num_experts_per_tok",)
@@ -88,7 +89,7 @@ def _listed_owners(config: Config, layers: int) -> tuple[bool, ...]:
     return tuple(kind == "full" for kind in kinds)
 
 
-_V3_DEFAULTS: Final = Defaults(7168, 61, 128, 18432, 129280, kv_heads=128, positions=4096)
+_V3_DEFAULTS: Final = Defaults(7168, 61, 128, 18432, 129280, positions=4096)
 
 STYLES: Final = {
     "deepseek_v2": LatentStyle(
@@ -109,21 +110,21 @@ STYLES: Final = {
     "kimi_k2": LatentStyle("DeepseekV3ForCausalLM", _V3_DEFAULTS, Ranks()),
     "deepseek_v32": LatentStyle(
         "DeepseekV32ForCausalLM",
-        Defaults(7168, 61, 128, 18432, 129280, kv_heads=128, positions=163840),
+        Defaults(7168, 61, 128, 18432, 129280, positions=163840),
         Ranks(),
-        replace(_V3_MIXTURE, sparse=_LISTED_AFTER_THREE, bias_key="mlp_bias"),
+        replace(_V3_MIXTURE, sparse=_LISTED_AFTER_THREE),
         indexer=IndexerDefaults(64, 128, 2048, _all_layers),
     ),
     "glm_moe_dsa": LatentStyle(
         "GlmMoeDsaForCausalLM",
-        Defaults(6144, 78, 64, 12288, 154880, kv_heads=64, positions=202752),
+        Defaults(6144, 78, 64, 12288, 154880, positions=202752),
         Ranks(q=2048, nope=192, v=256),
-        replace(_V3_MIXTURE, sparse=_LISTED_AFTER_THREE, bias_key="mlp_bias"),
+        replace(_V3_MIXTURE, sparse=_LISTED_AFTER_THREE),
         indexer=IndexerDefaults(32, 128, 2048, _listed_owners),
     ),
     "glm4_moe_lite": LatentStyle(
         "Glm4MoeLiteForCausalLM",
-        Defaults(2048, 47, 20, 10240, 154880, kv_heads=20, positions=202752),
+        Defaults(2048, 47, 20, 10240, 154880, positions=202752),
         Ranks(q=768, nope=192, v=256),
         Mixture(
             _STEERED,
@@ -136,7 +137,7 @@ STYLES: Final = {
     ),
     "minicpm3": LatentStyle(
         "MiniCPM3ForCausalLM",
-        Defaults(2560, 62, 40, 6400, 73448, kv_heads=40, positions=32768),
+        Defaults(2560, 62, 40, 6400, 73448, positions=32768),
         Ranks(q=768, kv=256, nope=64, rope=32, v=0),
         feed_forward=None,
         tied=True,
@@ -149,13 +150,13 @@ def build(config: Config, model_id: str) -> Model:
     style = STYLES[config.text("model_type")]
     block = read_latent(config, style)
     text = read_shape(config, style.defaults, head_dim=block.nope_dim + block.rope_dim)
-    layers = _layers(config, text, style, block)
+    indexed = _indexed(config, style, block)
     return Decoder(
         architecture=style.architecture,
         text=text,
-        layers=layers,
+        layers=_layers(config, text, style, block, indexed),
         tied=config.flag("tie_word_embeddings", default=style.tied),
-        extra_tensors=mtp.prediction_layers(config, text, layers[-1]),
+        extra_tensors=_prediction(config, text, style, indexed),
         sparse_topk=config.integer("index_topk", style.indexer.topk) if style.indexer else 0,
     ).model(config, model_id)
 
@@ -185,25 +186,42 @@ def _optional(config: Config, key: str, default: int) -> int:
     return config.integer(key, 0) if key in config.values else default
 
 
+def _indexed(config: Config, style: LatentStyle, block: LatentBlock) -> LatentBlock:
+    """The attention of a layer that owns an indexer; the plain one where the class has none."""
+    if style.indexer is None:
+        return block
+    heads = config.integer("index_n_heads", style.indexer.heads)
+    return replace(
+        block, indexer=Indexer(heads, config.integer("index_head_dim", style.indexer.dim))
+    )
+
+
 def _layers(
-    config: Config, text: TextShape, style: LatentStyle, block: LatentBlock
+    config: Config,
+    text: TextShape,
+    style: LatentStyle,
+    block: LatentBlock,
+    indexed: LatentBlock,
 ) -> tuple[Layer, ...]:
     plain = Mlp(text.intermediate, config.flag("mlp_bias", default=False))
     feed_forward = (
         style.feed_forward(config, text) if style.feed_forward else (plain,) * text.layers
     )
-    if style.indexer is None:
-        return tuple(Layer(block, part) for part in feed_forward)
-    layer_kinds(config, text.layers, (), _SPARSE_KINDS)
-    indexed = replace(
-        block,
-        indexer=Indexer(
-            config.integer("index_n_heads", style.indexer.heads),
-            config.integer("index_head_dim", style.indexer.dim),
-        ),
-    )
-    owners = style.indexer.owners(config, text.layers)
+    owners = (False,) * text.layers
+    if style.indexer:
+        layer_kinds(config, text.layers, (), _SPARSE_KINDS)
+        owners = style.indexer.owners(config, text.layers)
     return tuple(
         Layer(indexed if owns else block, part)
         for owns, part in zip(owners, feed_forward, strict=True)
     )
+
+
+def _prediction(
+    config: Config, text: TextShape, style: LatentStyle, indexed: LatentBlock
+) -> tuple[Tensor, ...]:
+    """The MTP layers: always with experts, and with an indexer of their own (vLLM 0.33)."""
+    if style.feed_forward is None:
+        return ()
+    layer = Layer(indexed, style.feed_forward.read(config))
+    return mtp.prediction_layers(config, text, layer)

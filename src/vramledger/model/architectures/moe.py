@@ -184,7 +184,7 @@ STYLES: Final = {
         feed_forward=Mixture(
             Moe(
                 0, 0, 0, router_float32=True,
-                correction=Correction("moe_statics.e_score_correction_bias", parameter=True),
+                correction=Correction("moe_statics.e_score_correction_bias", parameter=True, row=True),
             ),
             Key(("moe_num_experts", "num_experts"), 64),
             Key(("moe_k", "num_experts_per_tok"), 6),

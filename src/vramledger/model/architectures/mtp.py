@@ -26,6 +26,9 @@ class PredictionNames:
     final: str = "shared_head.norm"
     embed: str = "embed_tokens"  # own copy of the embedding, empty where shared
     head: str = "shared_head.head"  # own copy of the head, empty where shared
+    outer: str = ""  # prefix of the last three where it is not the layer's
+    count_keys: tuple[str, ...] = ("num_nextn_predict_layers", "num_mtp_layers")
+    count: int = 0  # layers where the file says nothing
 
 
 DEEPSEEK: Final = PredictionNames()
@@ -38,14 +41,24 @@ MIMO: Final = PredictionNames(
     embed="",
     head="",
 )
+LONGCAT: Final = PredictionNames(
+    prefix="model.mtp.layers.{}.",
+    after_layers=False,
+    entry=("enorm.m", "hnorm.m"),
+    final="norm",
+    head="",
+    outer="model.mtp.",
+    count=1,
+)
 HUNYUAN: Final = PredictionNames(final="final_layernorm", embed="", head="")
 
 
 def prediction_layers(
     config: Config, text: TextShape, layer: Layer, names: PredictionNames = DEEPSEEK
 ) -> tuple[Tensor, ...]:
-    """The weights of ``num_nextn_predict_layers`` MTP layers built around `layer`."""
-    count = config.integer("num_nextn_predict_layers", 0, least=0, most=LARGEST_LAYER_COUNT)
+    """The weights of the MTP layers that the configuration counts, each built around `layer`."""
+    key = next((key for key in names.count_keys if config.has(key)), names.count_keys[0])
+    count = config.integer(key, names.count, least=0, most=LARGEST_LAYER_COUNT)
     first = text.layers if names.after_layers else 0
     tensors: list[Tensor] = []
     for i in range(count):
@@ -57,14 +70,15 @@ def prediction_layers(
 
 
 def _frame(prefix: str, number: int, text: TextShape, names: PredictionNames) -> list[Tensor]:
+    outer = names.outer or prefix
     found = [
         *linear(f"{prefix}{names.joint}", text.hidden, 2 * text.hidden, Role.DRAFT,
                 Shard.REPLICATED, layer=number),
     ]  # fmt: skip
-    for name in (*names.entry, names.final):
-        found += norm(f"{prefix}{name}", text.hidden, layer=number)
+    for name in (*(f"{prefix}{entry}" for entry in names.entry), f"{outer}{names.final}"):
+        found += norm(name, text.hidden, layer=number)
     if names.embed:
-        found.append(embedding(f"{prefix}{names.embed}", text.vocab, text.hidden))
+        found.append(embedding(f"{outer}{names.embed}", text.vocab, text.hidden))
     if names.head:
-        found += head(f"{prefix}{names.head}", text.vocab, text.hidden)
+        found += head(f"{outer}{names.head}", text.vocab, text.hidden)
     return found

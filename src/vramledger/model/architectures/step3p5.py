@@ -117,8 +117,7 @@ def _attention(config: Config, text: TextShape, kind: str, window: int) -> Group
             "num_sliding_attention_heads", other.integer("num_attention_heads", heads)
         )
         kv_heads = read_kv_heads(other, _GROUPS, heads, kv_heads)
-    gating = config.raw("gating")
-    per_head = gating in (None, True, "per-head")
+    per_head = config.raw("gating") in (None, True, "per-head")
     bias = config.flag("attention_bias", default=False)
     return GroupedAttention(
         heads,
@@ -128,6 +127,6 @@ def _attention(config: Config, text: TextShape, kind: str, window: int) -> Group
         qkv_bias=bias,
         out_bias=bias,
         norm=QueryKeyNorm(),
-        gate="" if gating is False else "g_proj",
+        gate="g_proj" if config.flag("use_head_wise_attn_gate", default=True) else "",
         gate_dim=1 if per_head else text.head_dim,
     )

@@ -17,6 +17,7 @@ class Correction:
 
     name: str  # after the block's own name
     parameter: bool = False
+    row: bool = False  # stored as a matrix of one row
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,8 +91,9 @@ class Moe:
         ]  # fmt: skip
         if self.correction:
             role = Role.ROUTER if self.correction.parameter else Role.BUFFER
+            shape = (1, rows) if self.correction.row else (rows,)
             found.append(
-                Tensor(f"{base}{self.correction.name}", (rows,), role, layer=layer,
+                Tensor(f"{base}{self.correction.name}", shape, role, layer=layer,
                        dtype=DType.FLOAT32, class_dtype=DType.FLOAT32)
             )  # fmt: skip
         if self.table_rows:
