@@ -5,9 +5,11 @@ observation covers borrows its neighbour's value with a doubled band and says so
 """
 
 import tomllib
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
+from types import MappingProxyType
 
 from vramledger.evidence import Basis, Figure
 
@@ -56,3 +58,8 @@ def _table() -> dict[str, Coefficient]:
         for key, entry in keys.items():
             table[f"{term}/{key}"] = Coefficient(**entry)
     return table
+
+
+def all_coefficients() -> Mapping[str, Coefficient]:
+    """Every term under ``term/key``, in the order of the file."""
+    return MappingProxyType(_table())

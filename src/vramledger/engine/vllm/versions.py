@@ -38,7 +38,7 @@ _MOVING: Final = frozenset({"latest", "nightly", "main", "master", "dev", "head"
 _VERSION: Final = re.compile(
     r"v?(?P<major>\d+)\.(?P<minor>\d+)(?:\.(?P<patch>\d+))?"
     r"(?P<between>(?:[.-]?(?:rc|a|b|alpha|beta|dev|pre)\d*)*)"
-    r"(?:[.-]?post\d+)*(?:\.\d+)?(?:[+_-][\w.+-]*)?\Z",
+    r"(?:[.-]?(?:post|dev)\d+)*(?:\.\d+)?(?:[+_-][\w.+-]*)?\Z",
     re.IGNORECASE,
 )
 

@@ -1,0 +1,71 @@
+"""Cross-validation by model: each row is predicted with terms fitted without its model."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from scripts.accuracy.fit import family, non_torch_terms
+from scripts.accuracy.measure import Measured
+
+from vramledger.engine.vllm.coefficients import Coefficient
+from vramledger.engine.vllm.overheads import calibration_key
+from vramledger.evidence import Figure
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """One stated row, predicted without its own model."""
+
+    measured: Measured
+    tokens: int | None  # as the engine would print them
+    shift_gib: float  # what the other models' terms leave more than the shipped ones
+    inside: bool | None  # the log lies in low..high of the shipped ledger
+
+    @property
+    def token_error(self) -> float | None:
+        """Relative error of the predicted tokens."""
+        logged = self.measured.row.kv_tokens
+        if self.tokens is None or not logged:
+            return None
+        return self.tokens / logged - 1
+
+    @property
+    def kv_error(self) -> float | None:
+        """Relative error of the cache in GiB, for logs that print no tokens."""
+        if self.token_error is not None:
+            return self.token_error
+        kv = self.measured.row.kv_gib
+        if not kv or kv <= 0:
+            return None
+        left = self.measured.inside("kv_cache", self.measured.tightest) + self.shift_gib
+        return left / kv - 1
+
+    @property
+    def weight_error(self) -> float | None:
+        logged = self.measured.row.weights_gib
+        return None if logged is None else self.measured.weights / logged - 1
+
+
+def held_out(rows: Sequence[Measured]) -> tuple[Held, ...]:
+    """Every stated row of `rows` with the terms of the other models."""
+    apart = {
+        model: non_torch_terms([row for row in rows if family(row.row.model) != model])
+        for model in {family(row.row.model) for row in rows}
+    }
+    return tuple(_held(row, apart[family(row.row.model)]) for row in rows if row.row.stated)
+
+
+def _held(row: Measured, terms: Mapping[str, Coefficient]) -> Held:
+    rank = row.tightest
+    key = str(calibration_key(row.deployment, rank.pp_stage))
+    shift = row.inside("non_torch", rank) - terms[key].value
+    return Held(row, row.tokens_with(shift), shift, _inside(row))
+
+
+def _inside(row: Measured) -> bool | None:
+    tokens = row.ledger.tokens
+    if row.row.kv_tokens is not None and isinstance(tokens, Figure):
+        return tokens.low <= row.row.kv_tokens <= tokens.high
+    if row.row.kv_gib is None:
+        return None
+    figure = row.tightest.row("kv_cache")
+    return figure.low - 0.005 <= row.row.kv_gib <= figure.high + 0.005
