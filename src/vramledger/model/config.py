@@ -27,6 +27,15 @@ class Config:
         self.used: set[str] = set()
         self.children: dict[str, Config] = {}
 
+    def changed(self, **changes: Any) -> "Config":
+        """These values with some replaced, as a part of another configuration.
+
+        What is read of it counts as read of this one.
+        """
+        other = Config({**self.values, **changes}, self.where, nested=True)
+        other.used, other.children = self.used, self.children
+        return other
+
     def has(self, key: str) -> bool:
         """Whether the key is there and not null."""
         self.used.add(key)

@@ -13,7 +13,6 @@ from vramledger.model.config import Config
 from vramledger.model.model import Model, TowerInput
 from vramledger.model.tensor import Tensor
 
-
 TieRule = Callable[[Config, Config], bool]  # of the outer configuration and the text section
 
 
@@ -92,9 +91,8 @@ def text_config(config: Config, part: TextPart) -> Config:
     inner = config if section is None else section
     given = inner.values.get("model_type")
     model_type = given if section is not None and given else part.model_type
-    values = {**inner.values, "model_type": model_type}
-    values["tie_word_embeddings"] = part.tie(config, inner)
-    return Config(values, inner.where, nested=True)
+    tied = part.tie(config, inner)
+    return inner.changed(model_type=model_type, tie_word_embeddings=tied)
 
 
 def vision_config(
