@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from vramledger.errors import BadInput
-from vramledger.model.architectures import mixture
+from vramledger.model.architectures import mixture, mtp
 from vramledger.model.architectures.decoder import Decoder, Layer
 from vramledger.model.architectures.mixture import Key, Mixture
 from vramledger.model.architectures.shape import Defaults, read_shape
@@ -96,6 +96,9 @@ def build(config: Config, model_id: str) -> Model:
             for kind, block in zip(kinds, _MIXTURE(config, text), strict=True)
         ),
         tied=config.flag("tie_word_embeddings", default=False),
+        extra_tensors=mtp.prediction_layers(
+            config, text, Layer(sparse, _MIXTURE.read(config)), mtp.MINIMAX
+        ),
         notes=_notes(kinds, sparse.index_dim),
     ).model(config, model_id)
 

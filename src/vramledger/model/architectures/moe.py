@@ -30,6 +30,15 @@ _GRANITE: Final = Moe(
     names=("input_linear", "input_linear", "output_linear"),
 )  # fmt: skip
 
+
+def _uncounted_modules(config: Config) -> tuple[str, ...]:
+    """MiniMax-M2 names MTP modules whose weights its published checkpoints leave out."""
+    count = config.integer("num_mtp_modules", 0, least=0)
+    if not count:
+        return ()
+    return (f"The configuration names {count} MTP modules; their weights are not counted.",)
+
+
 STYLES: Final = {
     "mixtral": Style(
         "MixtralForCausalLM",
@@ -141,6 +150,7 @@ STYLES: Final = {
             Key(("num_experts_per_tok",), 8),
             Key(("intermediate_size",), 1536),
         ),
+        notes=_uncounted_modules,
     ),
     "glm4_moe": Style(
         "Glm4MoeForCausalLM",

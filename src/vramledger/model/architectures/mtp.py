@@ -27,6 +27,7 @@ class PredictionNames:
     embed: str = "embed_tokens"  # own copy of the embedding, empty where shared
     head: str = "shared_head.head"  # own copy of the head, empty where shared
     outer: str = ""  # prefix of the last three where it is not the layer's
+    block: str = ""  # prefix of the decoder layer inside
     count_keys: tuple[str, ...] = ("num_nextn_predict_layers", "num_mtp_layers")
     count: int = 0  # layers where the file says nothing
 
@@ -50,6 +51,15 @@ LONGCAT: Final = PredictionNames(
     outer="model.mtp.",
     count=1,
 )
+MINIMAX: Final = PredictionNames(
+    prefix="model.mtp.layers.{}.",
+    after_layers=False,
+    final="final_layernorm",
+    embed="",
+    head="",
+    count_keys=("num_nextn_predict_layers", "num_mtp_modules"),
+    block="transformer_layer.",
+)
 HUNYUAN: Final = PredictionNames(final="final_layernorm", embed="", head="")
 
 
@@ -64,7 +74,7 @@ def prediction_layers(
     for i in range(count):
         prefix = names.prefix.format(first + i)
         number = text.layers + i
-        tensors += layer.tensors(prefix, number, text.hidden)
+        tensors += layer.tensors(f"{prefix}{names.block}", number, text.hidden)
         tensors += _frame(prefix, number, text, names)
     return tuple(replace(tensor, role=Role.DRAFT) for tensor in tensors)
 

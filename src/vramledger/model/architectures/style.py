@@ -47,6 +47,7 @@ MLP_BIAS: Final = Switch("mlp_bias")
 
 FeedForwardRule = Callable[[Config, TextShape], tuple[FeedForward, ...]]
 ExtraRule = Callable[[Config, TextShape], tuple[Tensor, ...]]
+NotesRule = Callable[[Config], tuple[str, ...]]
 DraftRule = Callable[[Config, TextShape, Layer], tuple[Tensor, ...]]
 
 
@@ -85,6 +86,7 @@ class Style:
     beside: ExtraRule | None = None  # tensors beside the layers
     others: tuple[FeedForward, ...] = ()  # parts of every layer beyond the usual three
     draft: DraftRule | None = None
+    notes: NotesRule | None = None
 
 
 def build_style(style: Style, config: Config, model_id: str) -> Model:
@@ -108,6 +110,7 @@ def build_style(style: Style, config: Config, model_id: str) -> Model:
             extra=style.beside(config, text) if style.beside else (),
         ),
         extra_tensors=style.draft(config, text, layers[-1]) if style.draft else (),
+        notes=style.notes(config) if style.notes else (),
     ).model(config, model_id)
 
 
