@@ -188,7 +188,7 @@ def _disagreements(
     if differing:
         first = differing[0]
         yield (
-            f"{len(differing)} tensors take other bytes in the files than the configuration "
+            f"{len(differing)} tensor(s) take other bytes in the files than the configuration "
             f"implies; the first is {show(first)}: {stored[first].nbytes} stored "
             f"({'+'.join(sorted(stored[first].dtypes))}), {expected[first]} implied."
         )
@@ -200,13 +200,13 @@ def _disagreements(
     if absent:
         total = sum(expected[name] for name in absent)
         yield (
-            f"{len(absent)} tensors that the configuration implies are not in the files "
+            f"The configuration implies {len(absent)} tensor(s) that are not in the files "
             f"({format_bytes(total)}); the first is {show(absent[0])}."
         )
     beyond = [name for name in stored if name not in expected]
     if beyond:
         total = sum(stored[name].nbytes for name in beyond)
         yield (
-            f"{len(beyond)} tensors are in the files but not implied by the configuration "
+            f"The files hold {len(beyond)} tensor(s) that the configuration does not imply "
             f"({format_bytes(total)}); the first is {show(beyond[0])}."
         )

@@ -1,0 +1,97 @@
+"""The catalogue: enough models, every name usable, figures equal to the reference counts."""
+
+import csv
+import json
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from vramledger.model import catalogue, figures
+from vramledger.model.config import parse_config
+from vramledger.model.load import load_model
+
+MODELS = Path(catalogue.__file__).parent / "models"
+
+
+@pytest.mark.parametrize("model_id", catalogue.ids())
+def test_every_entry_builds_and_names_its_source(model_id: str) -> None:
+    text = (MODELS / f"{model_id.replace('/', '--')}.toml").read_text(encoding="utf-8")
+    content = tomllib.loads(text)
+    assert content["id"] == model_id
+    assert content["source"]
+    assert load_model(model_id).params_total > 0
+
+
+def test_at_least_a_hundred_and_twenty_models_ship() -> None:
+    assert len(catalogue.ids()) >= 120
+
+
+def test_every_alias_leads_to_a_model_and_hides_none() -> None:
+    ids = set(catalogue.ids())
+    folded = {name.casefold() for name in ids}
+    for alias, target in catalogue.aliases().items():
+        assert target in ids
+        assert alias.casefold() not in folded
+
+
+def test_no_entry_keeps_a_whole_configuration() -> None:
+    unread = {
+        "eos_token_id",
+        "initializer_range",
+        "rms_norm_eps",
+        "transformers_version",
+        "auto_map",
+    }
+    for path in MODELS.glob("*.toml"):
+        config = tomllib.loads(path.read_text(encoding="utf-8"))["config"]
+        assert not unread & config.keys(), path.name
+        assert path.stat().st_size < 16_000, path.name
+
+
+def test_entries_build_what_their_configurations_build(shared_data: Path) -> None:
+    from vramledger.model.checkpoint import Checkpoint, assemble
+
+    with (shared_data / "models" / "index.csv").open(encoding="utf-8") as file:
+        rows = list(csv.DictReader(file))
+    missing = {row["hf_id"] for row in rows} - set(catalogue.ids())
+    assert not missing
+    for row in rows:
+        content = (shared_data / "models" / row["file"]).read_bytes()
+        whole = assemble(Checkpoint(row["hf_id"], parse_config(content, row["hf_id"])))
+        entry = load_model(row["hf_id"])
+        assert entry.params_total == whole.params_total, row["hf_id"]
+        assert entry.cache_layers == whole.cache_layers, row["hf_id"]
+        assert entry.text == whole.text, row["hf_id"]
+
+
+def test_bytes_in_bf16_equal_the_reference_counts(shared_data: Path) -> None:
+    wrong = {}
+    with (shared_data / "models" / "truth.csv").open(encoding="utf-8") as file:
+        for row in csv.DictReader(file):
+            got = figures.weights_bytes_bf16(load_model(row["hf_id"]))
+            if got != int(row["bytes_bf16"]):
+                wrong[row["hf_id"]] = got - int(row["bytes_bf16"])
+    assert not wrong
+
+
+def test_every_model_that_was_measured_has_a_name_here(shared_data: Path) -> None:
+    with (shared_data / "measured_serving.csv").open(encoding="utf-8") as file:
+        names = {row["model_path"] for row in csv.DictReader(file)}
+    assert {name for name in names if catalogue.find(name) is None} == set()
+
+
+def test_most_models_of_published_logs_have_a_name_here(shared_data: Path) -> None:
+    lines = (shared_data / "observations.jsonl").read_text(encoding="utf-8").splitlines()
+    names = {json.loads(line)["model"] for line in lines}
+    known = {name for name in names if catalogue.find(name) is not None}
+    assert len(known) >= 0.7 * len(names)
+
+
+def test_ranges_stand_for_every_combination() -> None:
+    assert catalogue.expand_ranges("a.{0..2}") == ["a.0", "a.1", "a.2"]
+    assert catalogue.expand_ranges("{1,3..4}.b.{7..8}") == [
+        "1.b.7", "1.b.8", "3.b.7", "3.b.8", "4.b.7", "4.b.8",
+    ]  # fmt: skip
+    assert catalogue.expand_ranges("re:.*x{1}y$") == ["re:.*x1y$"]
+    assert catalogue.expand_ranges("lm_head") == ["lm_head"]
