@@ -11,7 +11,7 @@ from vramledger.engine.vllm.deployment import Deployment
 from vramledger.engine.vllm.resident import mxfp4
 from vramledger.engine.vllm.resident.parameter import Parameter
 from vramledger.hardware.accelerator import Vendor
-from vramledger.model.quantization.encoding import Family, Flat, Part, Tiled
+from vramledger.model.quantization.encoding import WHOLE, Family, Flat, Part, Tiled
 from vramledger.model.tensor import Role
 from vramledger.units import div_ceil, round_up
 
@@ -46,8 +46,10 @@ def as_stored(parameter: Parameter, encoding: Tiled, _deployment: Deployment) ->
 
 
 def part_bytes(parameter: Parameter, part: Part) -> int:
-    """One array for all fused pieces and experts; each piece keeps scales of its own."""
-    return parameter.copies * sum(part.nbytes(out, parameter.inp) for out in parameter.outs)
+    """One array for all experts; fused pieces keep scales of their own and share an input index."""
+    shared = part.out_tile == WHOLE and part.in_tile != WHOLE
+    outs = (parameter.out,) if shared else parameter.outs
+    return parameter.copies * sum(part.nbytes(out, parameter.inp) for out in outs)
 
 
 def _plain(parameter: Parameter, deployment: Deployment) -> int:
