@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vramledger.sizing.demand import Demand, InFlight, Length, in_flight
+from vramledger.plan.lengths import Length
+from vramledger.sizing.demand import Demand, InFlight, in_flight
 from vramledger.sizing.fourier import transform
 from vramledger.units import div_ceil
 

@@ -12,21 +12,13 @@ from itertools import accumulate
 from math import ceil, sqrt
 from typing import Final
 
+from vramledger.plan.lengths import Length
 from vramledger.sizing.fourier import transform
 
 _GRID: Final = 4096
 _PHASES: Final = 8
 _REACH: Final = 9.0  # standard deviations of the sum kept on the grid
 _GUARD: Final = 64  # cells kept free at the end, so that rounding never wraps around
-
-
-@dataclass(frozen=True, slots=True)
-class Length:
-    """One cell of a joint length histogram; weights need not add up to one."""
-
-    input_tokens: int
-    output_tokens: int
-    weight: float
 
 
 @dataclass(frozen=True, slots=True)

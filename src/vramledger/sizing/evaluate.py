@@ -6,7 +6,6 @@ from math import ceil
 from vramledger.engine.kv import KvPool
 from vramledger.engine.launch import Flag
 from vramledger.engine.setting import Layout
-from vramledger.engine.vllm.deployment import Deployment
 from vramledger.engine.vllm.layouts import refusals
 from vramledger.engine.vllm.resolve import resolve
 from vramledger.errors import VramError
@@ -15,11 +14,12 @@ from vramledger.hardware.accelerator import Accelerator
 from vramledger.hardware.server import server_for
 from vramledger.ledger.account import build
 from vramledger.ledger.ledger import Ledger
+from vramledger.plan.requirement import Kind
 from vramledger.sizing.candidate import SHARES, Candidate, Holding, Margin, Precision
 from vramledger.sizing.communication import bytes_per_token
 from vramledger.sizing.demand import Demand, in_flight
 from vramledger.sizing.launches import command_line, launch_for
-from vramledger.sizing.need import Kind, Need, headroom
+from vramledger.sizing.need import Need, headroom
 from vramledger.sizing.quality import evidence_owed
 from vramledger.sizing.question import Question
 from vramledger.units import GIB
@@ -56,7 +56,9 @@ class Evaluator:
             deployment = resolve(
                 launch, question.model, choice.accelerator, version=question.engine_version
             )
-            forbidden = refusals(deployment)
+            forbidden = refusals(
+                deployment.model, choice.layout, deployment.rules, choice.accelerator
+            )
             if forbidden:
                 return _refused(choice, forbidden[0].message)
             ledger = build(deployment)
@@ -106,7 +108,7 @@ class Evaluator:
     def _demand(self, need: Need, pool: KvPool) -> Demand:
         key = (need.name, tuple((g.kind, g.block_size) for g in pool.layout.groups))
         if key not in self._demands:
-            self._demands[key] = Demand(in_flight(need.lengths, pool.layout.blocks_at))
+            self._demands[key] = Demand(in_flight(need.lengths.cells, pool.layout.blocks_at))
         return self._demands[key]
 
     def _holding(self, need: Need, pool: KvPool, ledger: Ledger) -> Holding:
@@ -228,11 +230,11 @@ def _replication_waste(ledger: Ledger, pool: KvPool) -> float:
 
 
 def _mix_tokens(need: Need, pool: KvPool) -> float:
-    single = in_flight(need.lengths, pool.layout.blocks_at)
-    weight = sum(x.weight * max(1, x.output_tokens) for x in need.lengths)
+    single = in_flight(need.lengths.cells, pool.layout.blocks_at)
+    weight = sum(x.weight * max(1, x.output_tokens) for x in need.lengths.cells)
     tokens = sum(
         x.weight * max(1, x.output_tokens) * (x.input_tokens + x.output_tokens / 2)
-        for x in need.lengths
+        for x in need.lengths.cells
     )
     return round(pool.usable_blocks / single.mean * tokens / weight)
 
@@ -240,15 +242,3 @@ def _mix_tokens(need: Need, pool: KvPool) -> float:
 def with_extra(choice: Choice, *flags: Flag) -> Choice:
     """The same choice with more flags."""
     return replace(choice, extra=(*choice.extra, *flags))
-
-
-def deployment_of(question: Question, choice: Choice) -> Deployment:
-    """The deployment a choice stands for."""
-    launch = launch_for(
-        question.model_name,
-        choice.layout,
-        choice.precision,
-        question.max_model_len,
-        (*question.extra_flags, *choice.extra),
-    )
-    return resolve(launch, question.model, choice.accelerator, version=question.engine_version)

@@ -1,0 +1,83 @@
+"""``vram size``: from a requirement to the cards and layouts that hold it."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from vramledger.errors import ExitCode
+
+if TYPE_CHECKING:
+    from vramledger.sizing.ask import Asked
+    from vramledger.sizing.question import Question
+
+
+@click.command("size")
+@click.argument("target", metavar="PLAN|MODEL")
+@click.option("--users", type=int, help="People with access; factors make them requests in flight.")
+@click.option("--concurrent", type=float, help="Requests in flight at the peak.")
+@click.option("--rate", type=float, help="Requests per second at the peak.")
+@click.option("--profile", default="chat", show_default=True, help="Shape of the requests.")
+@click.option("--gpu", "gpus", multiple=True, help="Only these cards; all by default.")
+@click.option("--price", "prices", multiple=True, help="CARD=1.10/h; ranks the cards by money.")
+@click.option("--precision", "weights", multiple=True, help="as-stored (default), fp8, ...")
+@click.option("--kv-dtype", "kv", multiple=True, help="auto (default), fp8, ...")
+@click.option("--factor", "factors", multiple=True, help="NAME=NUMBER, changes an assumption.")
+@click.option("--headroom", type=float, help="Share of the KV pool kept free (0..1).")
+@click.option("--engine-version", help="vLLM version; the newest known by default.")
+@click.option("--tiers", is_flag=True, help="A first screen over memory tiers, for a MODEL.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+def command(target: str, *, tiers: bool, as_json: bool, **options: Any) -> int:
+    """Which cards and layouts hold a requirement, with the launch command of each.
+
+    Give a plan file (vram plan new writes one), or a model with --users, --concurrent or --rate.
+    """
+    from vramledger.sizing.ask import Asked
+
+    asked = Asked(**options)
+    if tiers:
+        return _tiers(target, asked, as_json=as_json)
+    from vramledger.sizing.search import size
+
+    sizing = size(_question(target, asked))
+    if as_json:
+        import json
+
+        from vramledger.report.sizing_json import sizing_json
+
+        click.echo(json.dumps(sizing_json(sizing), indent=2))
+    else:
+        from vramledger.report.sizing import to_text
+
+        click.echo(to_text(sizing))
+    return ExitCode.HOLDS if sizing.fits else ExitCode.DOES_NOT_HOLD
+
+
+def _question(target: str, asked: "Asked") -> "Question":
+    from vramledger.sizing.ask import narrowed, question_from
+
+    path = Path(target)
+    if path.suffix not in (".yaml", ".yml"):
+        return question_from(target, asked)
+    from vramledger.plan.read import read_plan
+    from vramledger.sizing.from_plan import question_of
+
+    return narrowed(question_of(read_plan(str(path))), asked)
+
+
+def _tiers(target: str, asked: "Asked", *, as_json: bool) -> int:
+    from vramledger.model.load import load_model
+    from vramledger.plan.profile import profile, profile_names
+    from vramledger.report.tiers import tiers_json, to_text
+    from vramledger.sizing.tiers import tiers
+
+    profiles = [profile(name) for name in profile_names()]
+    found = tiers(target, load_model(target), profiles, version=asked.engine_version)
+    if as_json:
+        import json
+
+        click.echo(json.dumps(tiers_json(target, found), indent=2))
+    else:
+        click.echo(to_text(target, found))
+    holds = any(cell.held for tier in found for cell in tier.cells)
+    return ExitCode.HOLDS if holds else ExitCode.DOES_NOT_HOLD

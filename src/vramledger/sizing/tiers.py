@@ -1,0 +1,98 @@
+"""A first screen: which classes of load each memory tier holds, on one GPU of that size."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Final
+
+from vramledger.engine.setting import Layout
+from vramledger.evidence import Basis, Figure
+from vramledger.hardware.accelerator import Accelerator
+from vramledger.hardware.catalogue import find
+from vramledger.model.model import Model
+from vramledger.plan.profile import Profile
+from vramledger.plan.requirement import Kind
+from vramledger.sizing.candidate import Candidate, Precision
+from vramledger.sizing.evaluate import Choice, Evaluator
+from vramledger.sizing.from_plan import limit_for
+from vramledger.sizing.need import Need
+from vramledger.sizing.question import Question
+from vramledger.sizing.refused import within
+
+TIER_CARDS: Final = {
+    16: "T4",
+    24: "L4",
+    32: "RTX-5090",
+    48: "L40S",
+    80: "H100-80GB-SXM",
+    96: "RTX-PRO-6000-Server",
+    141: "H200-141GB-SXM",
+    192: "MI300X",
+    288: "B300",
+}
+_ONE: Final = Figure.sharp(1.0, Basis.ASSUMED, "one request")
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """What one tier holds of one class of load."""
+
+    profile: str
+    precision: Precision
+    held: int  # requests in flight at 95 % of moments, 0 where it does not fit
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Tier:
+    """One memory size, with the card that stands for it."""
+
+    gigabytes: int
+    card: str
+    cells: tuple[Cell, ...]
+
+
+def tiers(
+    model_name: str,
+    model: Model,
+    profiles: Sequence[Profile],
+    precisions: Sequence[Precision] = (Precision(), Precision("fp8", "auto")),
+    version: str | None = None,
+) -> tuple[Tier, ...]:
+    """Every tier against every profile that the model's context allows, best precision first kept."""
+    found = []
+    for gigabytes, name in TIER_CARDS.items():
+        card = find(name)
+        cells = [
+            _cell(model_name, model, profile, card, tuple(precisions), version)
+            for profile in profiles
+        ]
+        found.append(Tier(gigabytes, name, tuple(cells)))
+    return tuple(found)
+
+
+def _cell(
+    model_name: str,
+    model: Model,
+    profile: Profile,
+    card: Accelerator,
+    precisions: tuple[Precision, ...],
+    version: str | None,
+) -> Cell:
+    """The first precision that fits, or the last one's reason."""
+    lengths = within(profile.lengths, model.text.max_positions).lengths
+    question = Question(
+        model_name=model_name,
+        model=model,
+        needs=(Need(profile.name, Kind.LATENCY, lengths, _ONE),),
+        accelerators=(card,),
+        max_model_len=limit_for(lengths.longest, model, profile.name),
+        engine_version=version,
+    )
+    candidate: Candidate | None = None
+    for precision in precisions:
+        evaluator = Evaluator(replace(question, precisions=(precision,)))
+        candidate = evaluator.evaluate(Choice(card, precision, Layout()))
+        if candidate.fits:
+            return Cell(profile.name, precision, candidate.holdings[0].held[0.95], "")
+    reason = candidate.reason if candidate else "no precision to try."
+    return Cell(profile.name, precisions[-1], 0, reason)
