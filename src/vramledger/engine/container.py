@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from vramledger.engine.launch import Argument
+from vramledger.engine.launch import Argument, opening
 from vramledger.engine.wrappers import options, program_name
 from vramledger.errors import BadInput
 
@@ -71,7 +71,9 @@ def _read_options(words: Sequence[Argument], index: int, where: str) -> Containe
         elif option == "--gpus":
             gpus = gpus_granted(value)
     if index >= len(words):
-        raise BadInput(f"{where} has a container command without an image; name the image.")
+        raise BadInput(
+            f"{opening(where)} has a container command without an image; name the image."
+        )
     image = words[index].text
     return Container(image, tuple(words[index + 1 :]), environment, entrypoint, gpus)
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from vramledger.engine.container import Container, read_container
-from vramledger.engine.launch import Argument
+from vramledger.engine.launch import Argument, opening
 from vramledger.engine.programs import (
     PROGRAMS,
     Program,
@@ -52,7 +52,7 @@ def invocations_of(
         BadInput: commands are nested deeper than anyone means, or a container has no image.
     """
     if depth > _DEEPEST:
-        raise BadInput(f"{where} nests commands too deeply to be a launch command.")
+        raise BadInput(f"{opening(where)} nests commands too deeply to be a launch command.")
     count = leading_assignments(tuple(words))
     environment = {**environment, **assignments(tuple(words[:count]))}
     words = words[count:]

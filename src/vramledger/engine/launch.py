@@ -3,6 +3,10 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
+from typing import Final
+
+COMMAND: Final = "the launch command"
+HIDDEN: Final = "***"  # stands for a credential's value
 
 
 class Usage(StrEnum):
@@ -42,7 +46,7 @@ class Launch:
     version: str | None = None  # from an image tag or the option, as written
     usage: Usage = Usage.SERVE
     environment: Mapping[str, str] = field(default_factory=dict)
-    where: str = "the launch command"  # file and key for messages
+    where: str = COMMAND  # file and key for messages
     image: str | None = None
     arguments: tuple[Argument, ...] = ()  # the words `flags` were read from
     notes: tuple[str, ...] = ()  # what was repaired or assumed in reading, one sentence each
@@ -52,3 +56,8 @@ class Launch:
         """The last flag of that canonical name, as argument parsers decide."""
         found = [flag for flag in self.flags if flag.name == name]
         return found[-1] if found else None
+
+
+def opening(where: str) -> str:
+    """`where` as the first words of a sentence; a file's name keeps its case."""
+    return "The" + where[3:] if where.startswith(COMMAND) else where

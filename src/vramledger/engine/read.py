@@ -1,13 +1,14 @@
 """From what a person has, a command, script, manifest or unit, to a `Launch`."""
 
-from collections.abc import Sequence
+import re
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
 from vramledger.engine import others
 from vramledger.engine.invocation import Invocation, find_invocations
-from vramledger.engine.launch import Launch
+from vramledger.engine.launch import COMMAND, HIDDEN, Argument, Launch, opening
 from vramledger.engine.manifests import read_manifest
 from vramledger.engine.manifests.found import Found
 from vramledger.engine.paste import repair
@@ -17,9 +18,11 @@ from vramledger.engine.vllm.command import parse
 from vramledger.engine.vllm.config_file import expand_config
 from vramledger.errors import BadInput
 
-_COMMAND: Final = "the launch command"
+_FILE_ENDINGS: Final = frozenset({".yaml", ".yml", ".json", ".sh", ".service", ".container"})
 _LARGEST_FILE: Final = 1 << 20
 _LONGEST_PATH: Final = 4096
+_SECRET: Final = re.compile(r"TOKEN|KEY|SECRET|PASSW|CREDENTIAL", re.IGNORECASE)
+_SECRET_OPTIONS: Final = frozenset({"--api-key", "--hf-token"})
 _PINNED: Final = "vllm=="
 
 
@@ -63,7 +66,7 @@ def _source(text_or_path: str) -> _Source:
             return _Source(text, str(path), path.parent, wanted, path)
     if not text_or_path.strip():
         raise BadInput("The launch command is empty; give a command such as 'vllm serve MODEL'.")
-    return _Source(text_or_path, _COMMAND, Path())
+    return _Source(text_or_path, COMMAND, Path())
 
 
 def _existing(text: str) -> Path | None:
@@ -133,7 +136,9 @@ def _choose(found: Sequence[Found], source: _Source) -> Found:
         named = [item for item in found if item.name == source.part]
         if not named:
             names = ", ".join(item.name for item in found)
-            raise BadInput(f"{source.where} has no engine named {source.part!r}; it has {names}.")
+            raise BadInput(
+                f"{opening(source.where)} has no engine named {source.part!r}; it has {names}."
+            )
         return named[0]
     different = {(item.invocation.program.engine, item.invocation.arguments) for item in found}
     if len(different) > 1:
@@ -143,21 +148,45 @@ def _choose(found: Sequence[Found], source: _Source) -> Found:
             if source.path is not None
             else "give the command of one"
         )
-        raise BadInput(f"{source.where} starts {len(found)} engines ({names}); {how}.")
+        raise BadInput(f"{opening(source.where)} starts {len(found)} engines ({names}); {how}.")
     return found[0]
+
+
+def _scrubbed(arguments: Sequence[Argument]) -> tuple[Argument, ...]:
+    """The arguments with credentials' values replaced."""
+    words: list[Argument] = []
+    hide_next = False
+    for word in arguments:
+        option, attached, _value = word.text.partition("=")
+        secret = option.replace("_", "-") in _SECRET_OPTIONS
+        if hide_next and not word.text.startswith("-"):
+            words.append(Argument(HIDDEN))
+        elif secret and attached:
+            words.append(Argument(f"{option}={HIDDEN}"))
+        else:
+            words.append(word)
+        hide_next = secret and not attached
+    return tuple(words)
+
+
+def without_secrets(environment: Mapping[str, str]) -> dict[str, str]:
+    """The variables that are no credentials: none of those may reach a record or a log."""
+    return {name: value for name, value in environment.items() if not _SECRET.search(name)}
 
 
 def _nothing(source: _Source) -> str:
     text = source.text.strip()
     first = text.split()[0] if text else ""
     if source.path is None and len(text.split()) == 1:
+        if Path(text).suffix in _FILE_ENDINGS:
+            return f"There is no file {text!r}; check its path."
         return (
             f"{text!r} is neither a file nor a command that starts an engine; for a model write "
             f"'vllm serve {text}'."
         )
     known = ", ".join(title_of(program.engine) for program in PROGRAMS)
     return (
-        f"{source.where} starts no engine that is known ({known}); it begins with {first!r}, give "
+        f"{opening(source.where)} starts no engine that is known ({known}); it begins with {first!r}, give "
         "a command such as 'vllm serve MODEL' or the file that holds it."
     )
 
@@ -168,10 +197,10 @@ def _launch(found: Found, source: _Source) -> Launch:
         engine=item.program.engine,
         model=None,
         version=item.version,
-        environment=dict(item.environment),
+        environment=without_secrets(item.environment),
         where=found.where or source.where,
         image=item.image,
-        arguments=item.arguments,
+        arguments=_scrubbed(item.arguments),
         notes=found.notes,
         gpus=item.gpus,
     )

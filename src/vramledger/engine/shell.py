@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
-from vramledger.engine.launch import Argument
+from vramledger.engine.launch import Argument, opening
 from vramledger.errors import BadInput
 
 _LARGEST: Final = 1 << 20
@@ -37,7 +37,9 @@ def read_commands(
         BadInput: a quote is not closed, or the text is larger than 1 MiB or holds NUL bytes.
     """
     if len(text) > _LARGEST or "\0" in text:
-        raise BadInput(f"{where} is not a launch command: it is binary or larger than 1 MiB.")
+        raise BadInput(
+            f"{opening(where)} is not a launch command: it is binary or larger than 1 MiB."
+        )
     return _Reader(text, where, dict(variables or {})).read()
 
 
@@ -151,7 +153,7 @@ class _Reader:
     def _refuse_open_quote(self, quote: str) -> None:
         line = self.text.count("\n", 0, self.position) + 1
         raise BadInput(
-            f"{self.where} has a {quote} on line {line} that is never closed; close the quote."
+            f"{opening(self.where)} has a {quote} on line {line} that is never closed; close the quote."
         )
 
     def _expand(self, mark: str, *, quoted: bool) -> None:

@@ -45,6 +45,7 @@ class TextShape:
     max_positions: int  # longest sequence the configuration allows, rope scaling applied
     experts: Experts | None = None
     gated_mlp: bool = True  # gate and up projections (SwiGLU) rather than one
+    short_positions: int | None = None  # LongRoPE: the length it was trained at before extension
 
 
 @dataclass(frozen=True, slots=True)

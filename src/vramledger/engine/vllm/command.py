@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
-from vramledger.engine.launch import Argument, Flag, Launch
+from vramledger.engine.launch import Argument, Flag, Launch, opening
 from vramledger.engine.vllm.flags import Arity, FlagMatch, FlagTable, Kind, flag_table
 from vramledger.engine.vllm.versions import rules_for
 from vramledger.errors import BadInput
@@ -45,7 +45,7 @@ def _model(parsed: _Parsed, where: str) -> str | None:
     if len(parsed.positionals) > 1:
         extra = parsed.positionals[1].text
         raise BadInput(
-            f"{where} has the word {extra!r}, which belongs to no flag; a model is already given "
+            f"{opening(where)} has the word {extra!r}, which belongs to no flag; a model is already given "
             f"({parsed.positionals[0].text}), so drop the word or add its flag."
         )
     if parsed.positionals:
@@ -62,7 +62,7 @@ def _model(parsed: _Parsed, where: str) -> str | None:
 def _refuse_unknown(what: str, text: str, unknown: Sequence[str], where: str) -> None:
     if unknown:
         raise BadInput(
-            f"{where} gives {what} as {text!r}, and the value of {unknown[0]} is not given; "
+            f"{opening(where)} gives {what} as {text!r}, and the value of {unknown[0]} is not given; "
             "write the value out, or set the variable in front of the command."
         )
 

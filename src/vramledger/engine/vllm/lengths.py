@@ -38,13 +38,17 @@ def resolve_length(values: Values, model: Model, traits: Traits, rules: Rules) -
     Raises:
         BadInput: not a count, below 1, or ``auto`` on a version without it.
     """
-    derived = model.text.max_positions or _UNKNOWN_LENGTH
+    derived = _overridden(values) or model.text.max_positions or _UNKNOWN_LENGTH
     note = ""
     if values.switch("disable-sliding-window") and traits.window:
         derived = min(derived, traits.window)
         note = "--disable-sliding-window caps the length at the window."
     text = values.text("max-model-len")
     if text is None:
+        short = model.text.short_positions if rules.longrope_starts_short else None
+        if short is not None and short < derived:
+            note = f"LongRoPE starts at its original {short} tokens unless a longer limit is given."
+            return Length(Setting(short, Origin.DERIVED, note), derived, short)
         return Length(Setting(derived, Origin.DERIVED, note), derived, derived)
     if text.casefold() in _AUTO:
         if not rules.auto_fit:
@@ -59,3 +63,18 @@ def resolve_length(values: Values, model: Model, traits: Traits, rules: Rules) -
             f"--max-model-len in {values.where} is {text}; it must be from 1 to {_LARGEST}."
         )
     return Length(Setting(value, Origin.GIVEN), derived, value)
+
+
+def _overridden(values: Values) -> int | None:
+    """The length that ``--rope-scaling`` or ``--hf-overrides`` extend the model to."""
+    overrides = values.json("hf-overrides") or {}
+    rope = values.json("rope-scaling")
+    if rope is None:
+        inner = overrides.get("rope_scaling") or overrides.get("rope_parameters")
+        rope = inner if isinstance(inner, dict) else {}
+    stated = overrides.get("max_position_embeddings")
+    if isinstance(stated, int) and not isinstance(stated, bool) and stated > 0:
+        return stated
+    original, factor = rope.get("original_max_position_embeddings"), rope.get("factor")
+    known = isinstance(original, int) and isinstance(factor, int | float)
+    return int(original * factor) if known and 0 < original * factor <= _LARGEST else None

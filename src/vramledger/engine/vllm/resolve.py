@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from vramledger.engine.launch import Launch
+from vramledger.engine.launch import Launch, opening
 from vramledger.engine.setting import Layout, Origin, Setting
 from vramledger.engine.vllm.batching import Batch, BatchAsked, resolve_batch
 from vramledger.engine.vllm.command import parse
@@ -121,7 +121,7 @@ def resolve(
 
 def _prepare(launch: Launch, model: Model, accelerator: Accelerator, version: str | None) -> _Setup:
     if launch.engine != _ENGINE:
-        raise BadInput(f"{launch.where} starts {launch.engine}, not vLLM.")
+        raise BadInput(f"{opening(launch.where)} starts {launch.engine}, not vLLM.")
     launch = parse(launch, version) if launch.arguments else launch
     values = Values(launch)
     match = rules_for(version or launch.version)

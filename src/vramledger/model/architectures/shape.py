@@ -76,6 +76,7 @@ def read_shape(
         ),
         vocab=_own(config, "vocab_size", defaults.vocab),
         max_positions=max_positions(config, defaults.positions),
+        short_positions=_short_positions(config),
     )
 
 
@@ -169,6 +170,13 @@ def max_positions(config: Config, default: int) -> int:
     if "gemma3" in config.text("model_type", ""):
         return length
     return int(length * _rope_factor(config))
+
+
+def _short_positions(config: Config) -> int | None:
+    """The original length of a LongRoPE model, None for every other."""
+    kinds = [rope.text("rope_type", rope.text("type", "")) for rope in _rope_sections(config)]
+    key = "original_max_position_embeddings"
+    return config.integer(key) if "longrope" in kinds and config.has(key) else None
 
 
 def _own(config: Config, key: str, default: int) -> int:
