@@ -152,6 +152,8 @@ def figures(config: Config) -> dict[str, Any]:
         elif isinstance(value, dict):
             nested = config.children.get(key)
             kept[key] = figures(nested) if nested is not None else _without_null(value)
+        elif isinstance(value, list) and value and all(isinstance(item, dict) for item in value):
+            kept[key] = _without_repeats(value)
         else:
             kept[key] = value
     return kept
@@ -159,14 +161,36 @@ def figures(config: Config) -> dict[str, Any]:
 
 def _quantization(section: Mapping[str, Any]) -> dict[str, Any]:
     """The section with its lists of layer names shortened to ranges."""
-    kept = {key: value for key, value in section.items() if key not in UNINFORMATIVE}
-    for key in catalogue.LISTS_WITH_RANGES & kept.keys():
-        if isinstance(kept[key], list):
-            kept[key] = shorten(kept[key])
-    layers = kept.get("quantized_layers")
-    if isinstance(layers, dict):
-        kept["quantized_layers"] = _shorten_table(layers)
-    return _without_null(kept)
+    kept: dict[str, Any] = {}
+    for key, value in section.items():
+        if key in UNINFORMATIVE or value is None:
+            continue
+        if key == "quantized_layers" and isinstance(value, dict):
+            kept[key] = _shorten_table(value)
+        elif isinstance(value, dict):
+            kept[key] = _quantization(value)
+        elif key in catalogue.LISTS_WITH_RANGES and isinstance(value, list):
+            kept[key] = shorten(value)
+        else:
+            kept[key] = value
+    return kept
+
+
+def _without_repeats(items: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """A list of tables with equal neighbours counted, and what is null or false left out."""
+    short = []
+    for item, group in groupby(_only_said(item) for item in items):
+        times = len(list(group))
+        short.append({"times": times, **item} if times > 1 else item)
+    return short
+
+
+def _only_said(values: Mapping[str, Any]) -> dict[str, Any]:
+    return {
+        key: _only_said(value) if isinstance(value, dict) else value
+        for key, value in values.items()
+        if value is not None and value is not False
+    }
 
 
 def _shorten_table(layers: Mapping[str, Any]) -> dict[str, Any]:
@@ -242,9 +266,10 @@ def table(path: tuple[str, ...], values: Mapping[str, Any]) -> list[str]:
     plain = {key: value for key, value in values.items() if not isinstance(value, dict)}
     nested = {key: value for key, value in values.items() if isinstance(value, dict)}
     header = f"[{'.'.join(map(_key, path))}]"
-    lines = [header, *(f"{_key(key)} = {toml(value)}" for key, value in plain.items())]
+    lines = [f"{_key(key)} = {toml(value)}" for key, value in plain.items()]
+    lines = [header, *lines] if lines or not nested else []
     for key, value in nested.items():
-        lines += ["", *table((*path, key), value)]
+        lines += [*([""] if lines else []), *table((*path, key), value)]
     return lines
 
 

@@ -7,7 +7,7 @@ keys that are null there (TOML has no null, and some classes tell it from absenc
 names that share every figure with a model of the catalogue.
 
 Lists of layer names are kept short: ``{0..61}`` and ``{0,3,5..7}`` in a string stand for one
-string a number.
+string a number. In a list of tables ``times = 5`` repeats one.
 """
 
 import re
@@ -22,7 +22,9 @@ from vramledger.errors import BadInput
 
 _ROOT: Final = Path(__file__).parent
 _RANGE: Final = re.compile(r"\{(\d+(?:\.\.\d+)?(?:,\d+(?:\.\.\d+)?)*)\}")
-LISTS_WITH_RANGES: Final = frozenset({"ignore", "modules_to_not_convert", "exclude_modules"})
+LISTS_WITH_RANGES: Final = frozenset(
+    {"ignore", "modules_to_not_convert", "exclude_modules", "targets"}
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,7 +145,16 @@ def _expand_value(key: str, value: Any) -> Any:
         return [name for item in value for name in expand_ranges(item)]
     if key == "quantized_layers" and isinstance(value, dict):
         return {name: entry for item, entry in value.items() for name in expand_ranges(item)}
+    if isinstance(value, list):
+        return [copy for item in value for copy in _repeated(item)]
     return expand(value) if isinstance(value, dict) else value
+
+
+def _repeated(item: Any) -> list[Any]:
+    """A table as often as its ``times`` says, anything else once."""
+    if not isinstance(item, dict) or "times" not in item:
+        return [item]
+    return [{key: value for key, value in item.items() if key != "times"}] * item["times"]
 
 
 def expand_ranges(text: str) -> list[str]:
