@@ -148,7 +148,10 @@ def _ambiguous(name: str, meanings: list[str], where: str) -> BadInput:
 
 
 def _known_names() -> list[str]:
-    return [name for stem in _stems() for name in _all_names(_file(stem))]
+    """Names to look for near ones in: whole names, and the model that begins each of ours."""
+    models = (stem.partition("-")[0] for stem in _stems())
+    whole = (name for stem in _stems() for name in _all_names(_file(stem)))
+    return [*(model for model in models if any(map(str.isdigit, model))), *whole]
 
 
 def _stems_sharing(wanted: frozenset[str]) -> tuple[str, ...]:

@@ -6,7 +6,7 @@ tail, and with the longest request as a cell of its own.
 """
 
 from bisect import bisect_right
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from math import fsum, isfinite, log
@@ -17,7 +17,8 @@ from vramledger.evidence import Basis
 
 LONGEST: Final = 1 << 30  # tokens; longer than any context
 _BODY_BINS: Final = 8  # below the lowest percentile
-_STEP_BINS: Final = 4  # between two percentiles
+_STEP_BINS: Final = 4  # between two percentiles, or within one bin of a histogram
+_AT_THE_END: Final = 0.02  # of a step's requests, counted at its upper end
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,30 +179,33 @@ def from_bins(bins: Sequence[tuple[float, float]], what: str) -> Marginal:
             f"{what}: the shares add up to {whole:g}; give each bin a share or count of 0 or more, "
             "and at least one above 0."
         )
+    last_edge = edges[max(index for index, weight in enumerate(weights) if weight > 0) + 1]
     cells: list[tuple[int, float]] = []
     for (low, high), weight in zip(pairwise(edges), weights, strict=True):
-        width = (high - low) / _STEP_BINS
-        middles = [low + (part + 0.5) * width for part in range(_STEP_BINS)]
-        cells += [(max(1, round(tokens)), weight / whole / _STEP_BINS) for tokens in middles]
-    last = max(index for index, (_, weight) in enumerate(cells) if weight > 0)
-    cells[last] = (round(edges[last // _STEP_BINS + 1]), cells[last][1])
+        for start, end in pairwise(_edges(_STEP_BINS)):
+            longest = high == last_edge and end == 1.0
+            tokens = high if longest else low + (high - low) * (start + end) / 2
+            cells.append((max(1, round(tokens)), weight / whole * (end - start)))
     return Marginal(tuple((tokens, weight) for tokens, weight in cells if weight > 0))
 
 
-def _bins(knots: Mapping[float, float]) -> Iterable[tuple[int, float]]:
-    shares = sorted(knots)
-    for lower, upper in pairwise(shares):
+def _bins(knots: Mapping[float, float]) -> Iterator[tuple[int, float]]:
+    for lower, upper in pairwise(sorted(knots)):
         low, high = knots[lower], knots[upper]
-        parts = _BODY_BINS if lower == 0.0 else _STEP_BINS
-        weight = (upper - lower) / parts
-        for part in range(parts):
-            start, end = part / parts, (part + 1) / parts
-            if part == parts - 1:
-                yield max(1, round(high)), weight
-            elif lower == 0.0:
-                yield max(1, round(low + (high - low) * (start + end) / 2)), weight
+        straight = lower == 0.0
+        for start, end in pairwise(_edges(_BODY_BINS if straight else _STEP_BINS)):
+            if end == 1.0:
+                tokens = high
+            elif straight:
+                tokens = low + (high - low) * (start + end) / 2
             else:
-                yield max(1, round(_log_mean(low, high, start, end))), weight
+                tokens = _log_mean(low, high, start, end)
+            yield max(1, round(tokens)), (upper - lower) * (end - start)
+
+
+def _edges(parts: int) -> list[float]:
+    """Equal parts of 0..1, with a thin last one that stands for the upper end itself."""
+    return [*(part / parts for part in range(parts)), 1 - _AT_THE_END, 1.0]
 
 
 def _log_mean(low: float, high: float, start: float, end: float) -> float:

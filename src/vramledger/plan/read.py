@@ -1,0 +1,76 @@
+"""Reading a plan file: text, then YAML, then its shape, then what it means."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from vramledger.errors import BadInput
+from vramledger.plan.requirement import Requirement
+from vramledger.yaml_text import MOST_CHARACTERS, YamlText, parse_yaml
+
+if TYPE_CHECKING:
+    from vramledger.plan.document import PlanPart
+
+
+def read_plan(path: str) -> Requirement:
+    """The requirement that a plan file states.
+
+    Raises:
+        BadInput: the file cannot be read, is not YAML, or is not a plan (`PlanProblems`).
+        CannotKnow: it asks for something that is sound but not supported yet.
+    """
+    return parse_plan(_read_text(Path(path)), path)
+
+
+def parse_plan(text: str, name: str = "plan.yaml") -> Requirement:
+    """The requirement that the text of a plan states; `name` is the file's, for messages.
+
+    Raises:
+        BadInput: as `read_plan`.
+        CannotKnow: as `read_plan`.
+    """
+    from vramledger.plan.build import build
+
+    tree = parse_yaml(text, name)
+    return build(_shaped(tree), tree)
+
+
+def plan_schema() -> dict[str, Any]:
+    """The JSON Schema of the plan file."""
+    from vramledger.plan.document import PlanPart
+
+    schema = PlanPart.model_json_schema()
+    head = {"$schema": "https://json-schema.org/draft/2020-12/schema", "title": "vramledger plan"}
+    return {**schema, **head}
+
+
+def _shaped(tree: YamlText) -> "PlanPart":
+    from pydantic import ValidationError
+
+    from vramledger.plan.document import PlanPart
+    from vramledger.plan.problems import PlanProblems, sentences
+
+    if not isinstance(tree.value, dict):
+        raise BadInput(
+            f"{tree.name} is not a plan: it holds no keys at its top; `vram plan new` writes one "
+            "to start from."
+        )
+    try:
+        return PlanPart.model_validate(tree.value)
+    except ValidationError as error:
+        raise PlanProblems(sentences(error, tree), tree.name) from error
+
+
+def _read_text(path: Path) -> str:
+    try:
+        with path.open("rb") as stream:
+            data = stream.read(4 * MOST_CHARACTERS + 1)
+    except OSError as error:
+        raise BadInput(f"{path} cannot be read: {error.strerror}.") from error
+    except ValueError as error:
+        raise BadInput(f"{str(path)!r} is not the name of a file: {error}.") from error
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise BadInput(
+            f"{path} is not UTF-8 text (byte {error.start}); save the plan as UTF-8."
+        ) from error

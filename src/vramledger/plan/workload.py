@@ -1,0 +1,157 @@
+"""The workload of a plan: lengths of requests, and how many come or run at once."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+from vramledger.errors import BadInput, CannotKnow
+from vramledger.evidence import Basis
+from vramledger.plan.document import Bin, WorkloadPart
+from vramledger.plan.lengths import (
+    LengthDistribution,
+    Marginal,
+    from_bins,
+    from_cells,
+    from_percentiles,
+    independent,
+)
+from vramledger.plan.percentiles import share_of
+from vramledger.plan.profile import profile
+from vramledger.plan.requirement import Load, LoadUnit
+from vramledger.yaml_text import KeyPath, YamlText
+
+_RECORDINGS: Final = (".parquet", ".json", ".jsonl", ".csv")
+_LENGTH_KEYS: Final = ("profile", "requests", "input_tokens", "output_tokens")
+_LOAD_KEYS: Final = tuple(str(unit) for unit in LoadUnit)
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """A workload as one place of the file gives it, with the path of that place."""
+
+    part: WorkloadPart
+    path: KeyPath
+
+    def gives(self, keys: tuple[str, ...]) -> tuple[str, ...]:
+        return tuple(key for key in keys if getattr(self.part, key) is not None)
+
+
+@dataclass(frozen=True, slots=True)
+class Lengths:
+    """Lengths and what had to be assumed about them, one sentence each."""
+
+    distribution: LengthDistribution
+    notes: tuple[str, ...]
+
+
+def written(value: str | WorkloadPart, path: KeyPath, text: YamlText) -> Written:
+    """The mapping that a workload stands for: a bare word is the name of a profile.
+
+    Raises:
+        CannotKnow: it is a file of recorded requests.
+    """
+    if isinstance(value, WorkloadPart):
+        return Written(value, path)
+    if value.casefold().endswith(_RECORDINGS) or "/" in value:
+        raise CannotKnow(
+            f"{text.place(path)}: the workload is the file {value!r}, and recorded requests are "
+            "not read yet by this version; give percentiles or a histogram of input_tokens and "
+            "output_tokens, or a profile, in its place."
+        )
+    return Written(WorkloadPart(profile=value), path)
+
+
+def lengths(places: tuple[Written, ...], text: YamlText) -> Lengths:
+    """The lengths that the first place to give any states; a scenario comes before the plan.
+
+    Raises:
+        BadInput: no place gives them, one gives them twice over or only half of them.
+    """
+    for place in places:
+        given = place.gives(_LENGTH_KEYS)
+        if given:
+            return _lengths(place, given, text)
+    raise BadInput(
+        f"{text.place(places[-1].path)}: the workload gives no lengths; add input_tokens and "
+        "output_tokens (percentiles or bins), requests (a joint histogram) or a profile."
+    )
+
+
+def load(places: tuple[Written, ...], text: YamlText) -> Load:
+    """The load that the first place to give one states.
+
+    Raises:
+        BadInput: no place gives one, or one gives it in two units.
+    """
+    for place in places:
+        given = place.gives(_LOAD_KEYS)
+        if given:
+            return _load(place, given, text)
+    raise BadInput(
+        f"{text.place(places[0].path)}: the workload gives no load; add one of "
+        f"{', '.join(_LOAD_KEYS)}."
+    )
+
+
+def _lengths(place: Written, given: tuple[str, ...], text: YamlText) -> Lengths:
+    part, where = place.part, text.place(place.path)
+    marginals = ("input_tokens", "output_tokens")
+    if len(given) == 1 and part.profile is not None:
+        shape = profile(part.profile, text.place((*place.path, "profile")))
+        known = "the figures of a public trace" if shape.basis is Basis.QUOTED else "assumed"
+        return Lengths(shape.lengths, (f"Lengths are {known}: {shape.lengths.source}.",))
+    if len(given) == 1 and part.requests is not None:
+        rows = ((row.input, row.output, row.share) for row in part.requests)
+        source = f"requests in {where}"
+        return Lengths(from_cells(rows, Basis.ASSUMED, source), ())
+    if given == marginals:
+        inputs = _marginal(part.input_tokens, "input_tokens", place, text)
+        outputs = _marginal(part.output_tokens, "output_tokens", place, text)
+        both = independent(inputs, outputs, Basis.ASSUMED, f"lengths in {where}")
+        return Lengths(both, ("Input and output lengths are taken as independent.",))
+    if len(given) == 1:
+        (other,) = set(marginals) - set(given)
+        raise BadInput(f"{where}: the workload gives {given[0]} but no {other}; give both.")
+    raise BadInput(
+        f"{where}: the workload gives its lengths more than once ({', '.join(given)}); keep "
+        "input_tokens with output_tokens, or requests, or profile."
+    )
+
+
+def _marginal(
+    value: Mapping[str, float] | list[Bin] | None, key: str, place: Written, text: YamlText
+) -> Marginal:
+    path = (*place.path, key)
+    what = f"{text.place(path)}: {key}"
+    if isinstance(value, list):
+        return from_bins([(row.up_to, row.share) for row in value], what)
+    return from_percentiles({share_of(name): at for name, at in (value or {}).items()}, what)
+
+
+def _load(place: Written, given: tuple[str, ...], text: YamlText) -> Load:
+    where = text.place(place.path)
+    if len(given) > 1:
+        raise BadInput(
+            f"{where}: the workload gives its load more than once ({', '.join(given)}); they are "
+            "different figures, keep one."
+        )
+    unit, part = LoadUnit(given[0]), place.part
+    _only_with(part.factors, "factors", LoadUnit.USERS, unit, where)
+    _only_with(
+        part.seconds_per_request, "seconds_per_request", LoadUnit.REQUESTS_PER_S, unit, where
+    )
+    amount = float(getattr(part, unit))
+    if unit is not LoadUnit.REQUESTS_PER_S and amount != int(amount):
+        raise BadInput(f"{where}: {unit} is {amount:g}; it counts whole ones.")
+    return Load(
+        unit=unit,
+        amount=amount,
+        seconds_per_request=part.seconds_per_request,
+        factors=dict(part.factors or {}),
+        source=f"{unit} in {where}",
+    )
+
+
+def _only_with(value: Any, key: str, needs: LoadUnit, unit: LoadUnit, where: str) -> None:
+    if value is not None and unit is not needs:
+        raise BadInput(f"{where}: {key} only has a meaning with {needs}, not with {unit}.")
