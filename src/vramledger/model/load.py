@@ -23,7 +23,6 @@ from vramledger.model.files.hub import (
 )
 from vramledger.model.files.safetensors import read_index, read_safetensors
 from vramledger.model.files.stored import StoredWeights
-from vramledger.model.gguf.model import load_gguf
 from vramledger.model.model import Model
 
 _REPOSITORY: Final = re.compile(r"[\w-][\w.-]*/[\w-][\w.-]*\Z", re.ASCII)
@@ -120,7 +119,7 @@ def _from_path(path: Path) -> Model:
     if path.is_dir():
         return load_directory(path, str(path))
     if path.suffix == ".gguf":
-        return load_gguf(path, str(path))
+        return _load_gguf(path, str(path))
     if path.name.endswith(".safetensors.index.json"):
         return assemble(_beside(path, read_index(path)))
     if path.suffix == ".safetensors":
@@ -144,7 +143,7 @@ def load_directory(folder: Path, model_id: str) -> Model:
                 f"{folder} holds no config.json and no safetensors or GGUF weights; "
                 "give the directory of a checkpoint."
             )
-        return load_gguf(gguf, model_id)
+        return _load_gguf(gguf, model_id)
     return assemble(Checkpoint(model_id, config, found.weights, notes))
 
 
@@ -174,6 +173,12 @@ def with_separate_quantization(config: Config, section: Config) -> Config:
 
 def _beside(path: Path, weights: StoredWeights) -> Checkpoint:
     return Checkpoint(str(path), find_config(path.parent), weights)
+
+
+def _load_gguf(path: Path, model_id: str) -> Model:
+    from vramledger.model.gguf.model import load_gguf  # few runs need it
+
+    return load_gguf(path, model_id)
 
 
 def _looks_like_path(reference: str) -> bool:
