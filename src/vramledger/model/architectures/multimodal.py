@@ -6,6 +6,8 @@ outer class stores it; towers and projectors come beside it.
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
+from types import MappingProxyType
+from typing import Final
 
 from vramledger.model.architectures import build as build_any
 from vramledger.model.architectures.common import stored_dtype
@@ -13,6 +15,7 @@ from vramledger.model.config import Config
 from vramledger.model.model import Model, TowerInput
 from vramledger.model.tensor import Tensor
 
+NOTHING_ASSUMED: Final[Mapping[str, int]] = MappingProxyType({})
 TieRule = Callable[[Config, Config], bool]  # of the outer configuration and the text section
 
 
@@ -24,6 +27,16 @@ def tied_outside(*, default: bool) -> TieRule:
 def tied_either(outer: Config, inner: Config) -> bool:
     """Either flag ties, and both default to no."""
     return any(part.flag("tie_word_embeddings", default=False) for part in (outer, inner))
+
+
+def tied_inside(_outer: Config, inner: Config) -> bool:
+    """Only the text part's flag counts."""
+    return inner.flag("tie_word_embeddings", default=False)
+
+
+def never_tied(_outer: Config, _inner: Config) -> bool:
+    """The class stores a head whatever the flags say."""
+    return False
 
 
 def tied_as_said(outer: Config, inner: Config) -> bool:
@@ -40,11 +53,14 @@ class TextPart:
     tie: TieRule
     body: str = "model.language_model."  # what stands for "model."
     head: str = "lm_head"
+    assumed: Mapping[str, int] = NOTHING_ASSUMED  # what the class adds to the text section
 
 
-def inner_text(model_type: str, tie: TieRule) -> TextPart:
+def inner_text(
+    model_type: str, tie: TieRule, assumed: Mapping[str, int] = NOTHING_ASSUMED
+) -> TextPart:
     """A language model under the names of LLaVA's first checkpoints."""
-    return TextPart(model_type, tie, body="language_model.model.", head="language_model.lm_head")
+    return TextPart(model_type, tie, "language_model.model.", "language_model.lm_head", assumed)
 
 
 @dataclass(frozen=True, slots=True)
