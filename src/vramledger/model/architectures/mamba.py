@@ -46,7 +46,7 @@ def build(config: Config, model_id: str) -> Model:
 
 def dt_rank(config: Config, key: str, hidden: int) -> int:
     """Rank of the time step's projection; ``"auto"`` is a sixteenth of the hidden size."""
-    if config.raw(key) in {None, "auto"}:
+    if config.raw(key) in (None, "auto"):
         return div_ceil(hidden, 16)
     return config.integer(key)
 

@@ -14,7 +14,7 @@ def read_mamba2(config: Config, *, width: int, width_key: str, gated_norm: bool 
     heads = config.integer("mamba_n_heads", 128)
     head_dim = (
         width // heads
-        if config.raw("mamba_d_head") in {None, "auto"}
+        if config.raw("mamba_d_head") in (None, "auto")
         else config.integer("mamba_d_head")
     )
     if heads * head_dim != width:
