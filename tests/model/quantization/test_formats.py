@@ -14,6 +14,7 @@ from vramledger.model.quantization import formats
 from vramledger.model.quantization.encoding import Tiled
 from vramledger.model.tensor import Encoding
 
+Arrays = dict[str, np.ndarray[Any, Any]]
 OUT, INP = 512, 1024
 
 
@@ -43,7 +44,7 @@ def test_gptq_stores_words_scales_zeros_and_an_index(tmp_path: Path, bits: int, 
 
 
 def test_awq_packs_along_outputs_and_has_no_index(tmp_path: Path) -> None:
-    arrays = {
+    arrays: Arrays = {
         "qweight": np.zeros((INP, OUT * 4 // 32), np.int32),
         "scales": np.zeros((INP // 128, OUT), np.float16),
         "qzeros": np.zeros((INP // 128, OUT * 4 // 32), np.int32),
@@ -54,7 +55,7 @@ def test_awq_packs_along_outputs_and_has_no_index(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("symmetric", [True, False])
 def test_packed_integers_store_their_shape(tmp_path: Path, *, symmetric: bool) -> None:
-    arrays = {
+    arrays: Arrays = {
         "weight_packed": np.zeros((OUT, INP // 8), np.int32),
         "weight_scale": np.zeros((OUT, INP // 128), np.float16),
         "weight_shape": np.zeros(2, np.int64),
@@ -66,7 +67,7 @@ def test_packed_integers_store_their_shape(tmp_path: Path, *, symmetric: bool) -
 
 
 def test_fp8_blocks_round_up_at_the_edges(tmp_path: Path) -> None:
-    arrays = {
+    arrays: Arrays = {
         "weight": np.zeros((576, 7168), np.uint8),
         "weight_scale_inv": np.zeros((5, 56), np.float32),
     }
@@ -75,7 +76,7 @@ def test_fp8_blocks_round_up_at_the_edges(tmp_path: Path) -> None:
 
 
 def test_nvfp4_has_a_scale_for_sixteen_inputs_and_two_for_the_matrix(tmp_path: Path) -> None:
-    arrays = {
+    arrays: Arrays = {
         "weight": np.zeros((OUT, INP // 2), np.uint8),
         "weight_scale": np.zeros((OUT, INP // 16), np.uint8),
         "weight_scale_2": np.zeros((), np.float32),

@@ -183,3 +183,4 @@ class Rules:
     modelopt_ampere: bool = False  # ModelOpt FP8 weights run on capability 8.0 (0.32 on)
     lora_experts: bool = False  # adapters reach fused experts (0.12 on)
     lora_extra_vocabulary: int = 256  # tokens an adapter may add (up to 0.11)
+    mla_probe_allocates: bool = False  # choosing an MLA back end allocates 128 MiB (0.12 to 0.25)

@@ -217,13 +217,22 @@ _CHANGES: Final = (
     # Weights
     _Change((0, 6, 2), {"machete": True}),
     _Change((0, 11, 0), {"jamba_mlp_as_expert": False, "bnb_cuts_stored": True}),
-    _Change((0, 12, 0), {"lora_experts": True, "lora_extra_vocabulary": 0}),
+    _Change(
+        (0, 12, 0), {"lora_experts": True, "lora_extra_vocabulary": 0, "mla_probe_allocates": True}
+    ),
     _Change((0, 14, 0), {"turing_fp8": True}),
     _Change((0, 32, 0), {"modelopt_ampere": True}),
     _Change((0, 9, 0), {"bnb_unfolds_scales": True}),
     _Change((0, 18, 0), {"mxfp4_pads_values": True}),
     _Change((0, 21, 0), {"load_split_mib": 20}),
-    _Change((0, 26, 0), {"mxfp4_pads_values": False, "mxfp4_keeps_scales": False}),
+    _Change(
+        (0, 26, 0),
+        {
+            "mxfp4_pads_values": False,
+            "mxfp4_keeps_scales": False,
+            "mla_probe_allocates": False,
+        },
+    ),
 )
 
 

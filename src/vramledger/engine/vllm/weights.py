@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from vramledger.engine.vllm.deployment import Deployment
 from vramledger.engine.vllm.resident import mxfp4
 from vramledger.engine.vllm.resident.allocator import allocated
+from vramledger.engine.vllm.resident.buffers import loading_buffers
 from vramledger.engine.vllm.resident.kernels import allocations
 from vramledger.engine.vllm.resident.lora import slot_bytes
 from vramledger.engine.vllm.resident.parameter import Parameter, parameters
@@ -34,6 +35,7 @@ class RankWeights:
     by_role: Mapping[Role, int]
     rotary: int  # position tables
     absorbed: int  # 16-bit copies that latent attention makes of quantised projections
+    buffers: int  # work space allocated while the model is built
     rounding: int  # what the allocator rounds up
     lora: int
     draft: int
@@ -47,6 +49,7 @@ class RankWeights:
             sum(self.by_role.values())
             + self.rotary
             + self.absorbed
+            + self.buffers
             + self.rounding
             - self.offloaded
         )
@@ -79,6 +82,7 @@ def rank_weights(deployment: Deployment, stage: int) -> RankWeights:
         by_role=by_role,
         rotary=table_bytes(model, deployment),
         absorbed=sum(absorbed),
+        buffers=sum(loading_buffers(deployment)),
         rounding=_rounding(blocks, deployment),
         lora=_lora(found, tensors, deployment),
         draft=_draft(deployment, stage),
@@ -170,7 +174,8 @@ def _draft(deployment: Deployment, stage: int) -> int:
         quantization=replace(deployment.quantization, value=None),
         cpu_offload_gib=replace(deployment.cpu_offload_gib, value=0.0),
     )
-    return rank_weights(alone, 0).total
+    found = rank_weights(alone, 0)
+    return found.total - found.buffers
 
 
 def _own_draft_layers(deployment: Deployment) -> int:
