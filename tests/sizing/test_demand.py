@@ -84,3 +84,10 @@ def test_held_is_the_inverse_of_the_quantile() -> None:
 
 def test_a_pool_too_small_for_one_holds_none() -> None:
     assert Demand(InFlight((100,), (1.0,))).held(99, 0.5) == 0
+
+
+def test_interpolated_quantiles_agree_with_the_computed_ones() -> None:
+    demand = Demand(in_flight(CHAT, blocks_of_16))
+    for requests in (33, 45, 67, 131, 500):
+        exact = demand._exact(requests, 0.95)
+        assert demand.quantile(requests, 0.95) == pytest.approx(exact, rel=0.003)
