@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Final
 
 from scripts.accuracy.coefficient_file import write
+from scripts.accuracy.fit import architectures
 from scripts.accuracy.fit import fit as fit_terms
 from scripts.accuracy.page import page_text
 from scripts.accuracy.rows import measured_rows
@@ -18,7 +19,8 @@ _PAGE: Final = _ROOT / "docs" / "accuracy.md"
 
 def fit() -> None:
     """Fit every term and write the coefficient file."""
-    write(_COEFFICIENTS, fit_terms(measured_rows(_DATA).kept))
+    rows = measured_rows(_DATA).kept
+    write(_COEFFICIENTS, fit_terms(rows), architectures(rows))
 
 
 def page() -> None:

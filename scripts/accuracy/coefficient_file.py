@@ -1,6 +1,6 @@
 """Write fitted terms as the package's coefficient file."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
@@ -14,9 +14,17 @@ _HEAD: Final = """\
 """
 
 
-def write(path: Path, fitted: Fitted) -> None:
-    """The file, one table a term."""
-    path.write_text("\n".join((_HEAD, *_lines(fitted))), "utf-8")
+def write(path: Path, fitted: Fitted, seen: Mapping[str, Sequence[str]]) -> None:
+    """The file, one table a term, and the GPU architectures behind each family."""
+    path.write_text("\n".join((_HEAD, *_lines(fitted), *_seen(seen))), "utf-8")
+
+
+def _seen(seen: Mapping[str, Sequence[str]]) -> Iterator[str]:
+    yield "[seen]"
+    for name, found in seen.items():
+        quoted = ", ".join(f'"{one}"' for one in found)
+        yield f'"{name}" = [{quoted}]'
+    yield ""
 
 
 def _lines(fitted: Fitted) -> Iterator[str]:

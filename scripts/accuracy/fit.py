@@ -6,7 +6,7 @@ fit, so that a band never rests on the row it is asked to hold.
 """
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from statistics import median
 from typing import Final
@@ -15,10 +15,12 @@ import numpy as np
 from scripts.accuracy.measure import Measured
 
 from vramledger.engine.vllm.coefficients import Coefficient
+from vramledger.engine.vllm.overheads import COMMUNICATORS_INSIDE, switched_peers
 
 _ROUNDING: Final = 0.005  # logs print to a hundredth of a GiB
 _INSIDE: Final = 0.9  # share of held-out residuals a band is made to hold
 _WIDTH: Final = 4096
+_ENOUGH_MODELS: Final = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,10 +34,19 @@ class Sample:
 Fitted = dict[str, dict[str, Coefficient]]
 
 
+def architectures(rows: Sequence[Measured]) -> dict[str, tuple[str, ...]]:
+    """Which GPU architectures the non-torch figures of a family were seen on."""
+    seen: dict[str, set[str]] = {}
+    for row in rows:
+        if row.non_torch is not None:
+            seen.setdefault(row.key.family, set()).add(row.deployment.accelerator.architecture)
+    return {name: tuple(sorted(found)) for name, found in sorted(seen.items())}
+
+
 def fit(rows: Sequence[Measured]) -> Fitted:
     """Every term the package asks for."""
     return {
-        "non_torch": non_torch_terms(rows),
+        **non_torch_terms(rows),
         "context": _context(rows),
         **_graphs(rows),
         "activation": _activation(rows),
@@ -75,28 +86,72 @@ def _band(residuals: Sequence[float], floor: float) -> tuple[float, float]:
     return min(float(low), -floor), max(float(high), floor)
 
 
-def non_torch_terms(rows: Sequence[Measured]) -> dict[str, Coefficient]:
-    """Non-torch memory of every key, observed or borrowed from a neighbour."""
-    fitted = {key: centre(samples) for key, samples in non_torch_samples(rows).items()}
-    return _with_neighbours(fitted, _NEIGHBOURS)
+def non_torch_terms(rows: Sequence[Measured]) -> Fitted:
+    """Non-torch memory of every key, observed or borrowed, and what a communicator's peer adds."""
+    samples = _non_torch_samples(rows)
+    inside = {key for key in samples if _counts_peers(key)}
+    fitted = {key: centre(found) for key, found in samples.items() if key not in inside}
+    pairs, further = _trial(rows)
+    if pairs:
+        fitted["own-trial/tp"] = centre(pairs)
+    known = _with_neighbours(fitted, _NEIGHBOURS)
+    peers = {"per_peer": _per_peer(rows, known), "per_peer_trial": further}
+    return {"non_torch": known, "communicators": peers}
 
 
-def non_torch_samples(rows: Sequence[Measured]) -> dict[str, list[Sample]]:
-    """Printed figures, and what a stated row's own sum leaves, by calibration key."""
+def _trial(rows: Sequence[Measured]) -> tuple[list[Sample], Coefficient]:
+    """Memory of a rank of two after the graph trial, and what each rank beyond two adds."""
+    seen = [
+        (row, row.non_torch)
+        for row in rows
+        if str(row.key) == "own-trial/tp" and row.non_torch is not None
+    ]
+    pairs = [Sample(family(row.row.model), value) for row, value in seen if row.row.tp == 2]
+    middle = median([sample.value for sample in pairs]) if pairs else 0.0
+    further = [
+        Sample(family(row.row.model), (value - middle) / (row.row.tp - 2))
+        for row, value in seen
+        if row.row.tp > 2 and pairs
+    ]
+    return pairs, centre(further) if further else _PER_PEER_TRIAL
+
+
+def _non_torch_samples(rows: Sequence[Measured]) -> dict[str, list[Sample]]:
+    """What rows print or leave for it, by calibration key.
+
+    A row whose sum leaves nothing ran with another utilization or card than it says.
+    """
     found: dict[str, list[Sample]] = {}
     for row in rows:
         value = row.non_torch
-        trusted = row.row.non_torch_gib is not None or row.row.stated
-        if value is not None and trusted and value > 0:
+        known_card = row.row.gpu is not None or row.row.total_gib is not None
+        if value is not None and value > 0 and known_card:
             found.setdefault(str(row.key), []).append(Sample(family(row.row.model), value))
     return found
+
+
+def _counts_peers(key: str) -> bool:
+    name, _, layout = key.partition("/")
+    return layout == "tp" and name in COMMUNICATORS_INSIDE
+
+
+def _per_peer(rows: Sequence[Measured], known: Mapping[str, Coefficient]) -> Coefficient:
+    """What is left over one rank's memory, by the number of further ranks behind a switch."""
+    samples = [
+        Sample(family(row.row.model), (value - known[f"{row.key.family}/one"].value) / peers)
+        for row in rows
+        if _counts_peers(str(row.key))
+        and (peers := switched_peers(row.deployment))
+        and (value := row.non_torch) is not None
+    ]
+    return _wide_if_few(centre(samples)) if samples else _PER_PEER
 
 
 def _with_neighbours(
     fitted: dict[str, Coefficient], neighbours: dict[str, tuple[str, float]]
 ) -> dict[str, Coefficient]:
     """Keys nobody observed borrow a neighbour's value plus a shift, and twice its band."""
-    known = {key: _wide_if_alone(value) for key, value in fitted.items()}
+    known = {key: _wide_if_few(value) for key, value in fitted.items()}
     for key, (other, shift) in neighbours.items():
         if key not in known and other in known:
             near = known[other]
@@ -109,18 +164,21 @@ def _with_neighbours(
     return dict(sorted(known.items()))
 
 
-def _wide_if_alone(value: Coefficient) -> Coefficient:
-    """One model says nothing about others: its band is at least a quarter of the value."""
-    if value.models > 1:
+def _wide_if_few(value: Coefficient) -> Coefficient:
+    """Few models say little about others: a quarter of the value for one, less for each more."""
+    if value.models >= _ENOUGH_MODELS:
         return value
-    half = max(0.25 * value.value, 0.02)
+    half = max(0.25 * value.value / value.models, 0.02)
     return replace(
         value,
-        low=round(min(value.low, value.value - half), 4),
+        low=round(max(0.0, min(value.low, value.value - half)), 4),
         high=round(max(value.high, value.value + half), 4),
-        note="one model only: band widened",
+        note="few models: band widened",
     )
 
+
+_PER_PEER_TRIAL: Final = Coefficient(0.04, 0.0, 0.08, 0, 0, "not observed")
+_PER_PEER: Final = Coefficient(1.0, 0.2, 1.5, 0, 0, "not observed")
 
 # key -> the key that stands in for it, and what is added (GiB)
 _NEIGHBOURS: Final[dict[str, tuple[str, float]]] = {
@@ -133,17 +191,14 @@ _NEIGHBOURS: Final[dict[str, tuple[str, float]]] = {
     "own/pp-last": ("own-trial/pp-first", 0.1),
     "own-trial/pp-last": ("own-trial/pp-first", 0.1),
     "own-early/one": ("own/one", 0.0),
-    "own-early/tp": ("own/tp", 1.0),
     "own-early/pp-first": ("own-trial/pp-first", 0.3),
     "own-early/pp-last": ("own-trial/pp-first", 0.3),
     "v1-all/one": ("own/one", 0.5),
-    "v1-all/tp": ("own-early/tp", 0.5),
     "v1-all/pp-first": ("own-early/pp-first", 0.5),
     "v1-all/pp-last": ("own-early/pp-last", 0.5),
     "v0-device/tp": ("v0-device/one", 0.0),
     "v0-device/pp-first": ("v0-device/one", 0.0),
     "v0-device/pp-last": ("v0-device/one", 0.0),
-    "v0-parts/tp": ("own-early/tp", 0.0),
     "v0-parts/pp-first": ("v0-parts/one", 0.2),
     "v0-parts/pp-last": ("v0-parts/one", 0.2),
     "delta/one": ("own-trial/one", 0.0),
@@ -211,8 +266,7 @@ _Array = np.ndarray[tuple[int, ...], np.dtype[np.float64]]
 
 
 def _solve(features: _Array, values: _Array) -> _Array:
-    solution: _Array = np.linalg.lstsq(features, values, rcond=None)[0]
-    return solution
+    return np.asarray(np.linalg.lstsq(features, values, rcond=None)[0], dtype=np.float64)
 
 
 def _activation(rows: Sequence[Measured]) -> dict[str, Coefficient]:

@@ -7,7 +7,6 @@ from functools import cached_property
 from scripts.accuracy.deployments import deployment_for
 from scripts.accuracy.observations import Observation
 
-from vramledger.engine.kv import KvPool
 from vramledger.engine.vllm.deployment import Deployment
 from vramledger.engine.vllm.kv.pool import size_pool
 from vramledger.engine.vllm.overheads import CalibrationKey, calibration_key
@@ -17,6 +16,7 @@ from vramledger.ledger.account import build
 from vramledger.ledger.ledger import Ledger, RankLedger
 from vramledger.units import GIB
 
+_AMPLE = 64 * GIB  # room enough to read the bytes of a token off a pool
 _FREE = re.compile(r"free at init ([\d.]+) GiB")
 _ESTIMATE = re.compile(r"estimated cudagraph ([\d.]+) GiB")
 
@@ -76,15 +76,21 @@ class Measured:
     def kv_gib(self) -> float | None:
         """GiB of cache that the log shows on its tightest rank."""
         pool = self.ledger.pool
-        if self.row.kv_tokens is not None and pool is not None and pool.tokens:
-            per_token = pool.num_blocks * max(pool.layout.bytes_per_block) / pool.tokens
+        if self.row.kv_tokens is not None and pool is not None:
+            ample = tuple(_AMPLE for _ in pool.available_bytes)
+            sized = size_pool(self.deployment, pool.layout, ample)
+            per_token = sized.num_blocks * max(pool.layout.bytes_per_block) / sized.tokens
             return self.row.kv_tokens * per_token / GIB
         return self.row.kv_gib
 
     @cached_property
     def non_torch(self) -> float | None:
-        """GiB of non-torch memory: printed, or what the log's own sum leaves for it."""
-        if self.row.non_torch_gib is not None:
+        """GiB of non-torch memory: printed, or what the log's own sum leaves for it.
+
+        With several ranks the sum is the tightest rank's, which the tokens follow.
+        """
+        one_rank = self.row.tp == 1 or self.row.kv_tokens is None
+        if self.row.non_torch_gib is not None and one_rank:
             return self.row.non_torch_gib
         if self.kv_gib is None:
             return None
@@ -110,7 +116,7 @@ class Measured:
         if pool is None:
             return None
         shifted = tuple(max(0, have + round(shift_gib * GIB)) for have in pool.available_bytes)
-        return _resize(self.deployment, pool, shifted).tokens
+        return size_pool(self.deployment, pool.layout, shifted).tokens
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,10 +134,6 @@ def measure(row: Observation) -> Measured | Refused:
         return Measured(row, deployment, build(deployment))
     except VramError as error:
         return Refused(row, str(error))
-
-
-def _resize(deployment: Deployment, pool: KvPool, available: tuple[int, ...]) -> KvPool:
-    return size_pool(deployment, pool.layout, available)
 
 
 def _number(pattern: re.Pattern[str], text: str) -> float | None:

@@ -1,13 +1,16 @@
 """Cross-validation by model: each row is predicted with terms fitted without its model."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
-from scripts.accuracy.fit import family, non_torch_terms
+from scripts.accuracy.fit import Fitted, family, non_torch_terms
 from scripts.accuracy.measure import Measured
 
-from vramledger.engine.vllm.coefficients import Coefficient
-from vramledger.engine.vllm.overheads import calibration_key
+from vramledger.engine.vllm.overheads import (
+    COMMUNICATORS_INSIDE,
+    calibration_key,
+    switched_peers,
+)
 from vramledger.evidence import Figure
 
 
@@ -54,10 +57,17 @@ def held_out(rows: Sequence[Measured]) -> tuple[Held, ...]:
     return tuple(_held(row, apart[family(row.row.model)]) for row in rows if row.row.stated)
 
 
-def _held(row: Measured, terms: Mapping[str, Coefficient]) -> Held:
+def _held(row: Measured, terms: Fitted) -> Held:
     rank = row.tightest
-    key = str(calibration_key(row.deployment, rank.pp_stage))
-    shift = row.inside("non_torch", rank) - terms[key].value
+    key = calibration_key(row.deployment, rank.pp_stage)
+    known, peers = terms["non_torch"], 0
+    name = str(key)
+    if key.layout == "tp" and key.family in COMMUNICATORS_INSIDE:
+        name, peers = f"{key.family}/one", switched_peers(row.deployment)
+    apart = known[name].value + peers * terms["communicators"]["per_peer"].value
+    if name == "own-trial/tp":
+        apart += (row.row.tp - 2) * terms["communicators"]["per_peer_trial"].value
+    shift = row.inside("non_torch", rank) - apart
     return Held(row, row.tokens_with(shift), shift, _inside(row))
 
 

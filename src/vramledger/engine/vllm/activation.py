@@ -179,6 +179,7 @@ def _forward(deployment: Deployment, stage: int, expert_bytes: int) -> int:
     """
     token = deployment.max_num_batched_tokens.value * deployment.dtype.value.nbytes
     dense = token * _mlp_width(deployment) + _quantized_copy(deployment)
+    dense += _dequantized_matrix(deployment)
     reserved = deployment.rules.profile is ProfileRule.V0_DEVICE
     layer = dense + expert_bytes if reserved else max(dense, expert_bytes)
     if not deployment.rules.v1:
@@ -204,6 +205,26 @@ def _quantized_copy(deployment: Deployment) -> int:
     return deployment.max_num_batched_tokens.value * width
 
 
+def _has_flash_attention(accelerator: Accelerator) -> bool:
+    return (accelerator.compute_capability or (8, 0)) >= (8, 0)
+
+
+def _dequantizes_in_forward(deployment: Deployment) -> bool:
+    """Whether every pass expands 4-bit weights to 16 bits before it multiplies."""
+    scheme = deployment.model.quantization
+    loaded_as = deployment.quantization.value
+    return loaded_as == "bitsandbytes" or (scheme is not None and scheme.method == "bitsandbytes")
+
+
+def _dequantized_matrix(deployment: Deployment) -> int:
+    """Bytes of the largest matrix that is expanded in the forward pass, 0 where none is."""
+    if not _dequantizes_in_forward(deployment):
+        return 0
+    text = deployment.model.text
+    width = div_ceil(text.intermediate, deployment.layout.tp)
+    return width * text.hidden * deployment.dtype.value.nbytes
+
+
 def _unplaced_pieces(deployment: Deployment) -> int:
     """Bytes of the sampler that find no room in blocks the forward pass left reserved.
 
@@ -225,8 +246,13 @@ def _reserved_widths(deployment: Deployment) -> list[int]:
     queries = div_ceil(text.heads, tp) * text.head_dim
     keys = max(1, text.kv_heads // tp) * text.head_dim
     first = (2 if text.gated_mlp else 1) * product
-    reduced = 1 if tp > 1 else 0
-    return [first, product, queries + 2 * keys, queries, queries] + [text.hidden] * (3 + reduced)
+    widths = [first, product, queries + 2 * keys, queries, queries]
+    widths += [text.hidden] * (4 if tp > 1 else 3)  # one more for the sum over ranks
+    if not _has_flash_attention(deployment.accelerator):
+        widths += [queries, queries]  # outputs of the head groups, one by one and stacked
+    if _dequantizes_in_forward(deployment):
+        widths.append(product)  # a projection's result before it is copied into the joint one
+    return widths
 
 
 def _residual_width(deployment: Deployment, stage: int) -> int:

@@ -10,8 +10,11 @@ from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 from types import MappingProxyType
+from typing import Any, Final
 
 from vramledger.evidence import Basis, Figure
+
+_SEEN: Final = "seen"
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,16 +53,27 @@ def coefficient(term: str, key: str) -> Coefficient:
     return _table()[f"{term}/{key}"]
 
 
-@cache
-def _table() -> dict[str, Coefficient]:
-    text = files("vramledger.engine.vllm").joinpath("coefficients.toml").read_text("utf-8")
-    table: dict[str, Coefficient] = {}
-    for term, keys in tomllib.loads(text).items():
-        for key, entry in keys.items():
-            table[f"{term}/{key}"] = Coefficient(**entry)
-    return table
-
-
 def all_coefficients() -> Mapping[str, Coefficient]:
     """Every term under ``term/key``, in the order of the file."""
     return MappingProxyType(_table())
+
+
+def seen_on(family: str) -> frozenset[str]:
+    """GPU architectures that the non-torch figures of a family were observed on."""
+    return frozenset(_content().get(_SEEN, {}).get(family, ()))
+
+
+@cache
+def _table() -> dict[str, Coefficient]:
+    return {
+        f"{term}/{key}": Coefficient(**entry)
+        for term, keys in _content().items()
+        if term != _SEEN
+        for key, entry in keys.items()
+    }
+
+
+@cache
+def _content() -> dict[str, Any]:
+    text = files("vramledger.engine.vllm").joinpath("coefficients.toml").read_text("utf-8")
+    return tomllib.loads(text)

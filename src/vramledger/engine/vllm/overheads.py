@@ -4,10 +4,10 @@ from dataclasses import dataclass
 from typing import Final
 
 from vramledger.engine.vllm.activation import uses_second_runner
-from vramledger.engine.vllm.coefficients import coefficient
+from vramledger.engine.vllm.coefficients import coefficient, seen_on
 from vramledger.engine.vllm.deployment import Deployment
 from vramledger.engine.vllm.rules import ProfileRule
-from vramledger.evidence import Basis, Figure
+from vramledger.evidence import Basis, Figure, total
 from vramledger.units import GIB, div_ceil
 
 _RESERVED_UNUSED: Final = Figure(
@@ -24,6 +24,8 @@ _FAMILIES: Final = {
     ProfileRule.V1_ALL_NON_TORCH: "v1-all",
     ProfileRule.V1_DEVICE_DELTA: "delta",
 }
+_UNFAMILIAR: Final = 4.0
+COMMUNICATORS_INSIDE: Final = frozenset({"v0-parts", "v1-all", "own-early"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,20 +48,42 @@ def non_torch(deployment: Deployment, stage: int) -> Figure:
     """GiB that the engine counts against the budget but PyTorch did not allocate.
 
     NCCL and custom all-reduce buffers, cuBLAS handles, loaded kernels, and from 0.18 what the graph
-    trial leaves behind. Until 0.9.0 every such byte on the GPU counts, the context included.
+    trial leaves behind. Until 0.9.0 every such byte on the GPU counts, the context included. While
+    communicators were made inside the budget, each further rank behind a switch added its buffers.
     """
     key = calibration_key(deployment, stage)
-    figure = coefficient("non_torch", str(key)).figure(f"non-torch memory of {key}")
+    if key.layout == "tp" and key.family in COMMUNICATORS_INSIDE:
+        alone = coefficient("non_torch", f"{key.family}/one").figure("non-torch memory of one rank")
+        peers = switched_peers(deployment)
+        each = coefficient("communicators", "per_peer").figure("communicator buffers")
+        return total((alone, each.scaled(peers)), f"{alone.source}; {peers} peers, {each.source}")
+    figure = coefficient("non_torch", str(key)).figure(
+        f"non-torch memory of {key}", widen=_unfamiliar(deployment, key)
+    )
+    if str(key) == "own-trial/tp" and deployment.layout.tp > 2:
+        each = coefficient("communicators", "per_peer_trial").figure("buffers of further ranks")
+        further = each.scaled(deployment.layout.tp - 2)
+        figure = total((figure, further), f"{figure.source}; {further.source}")
     if deployment.rules.profile is not ProfileRule.V1_DEVICE_DELTA:
         return figure
-    buffers = runner_buffers(deployment) / GIB
-    return Figure(
-        figure.value + buffers,
-        figure.low + buffers,
-        figure.high + buffers,
-        figure.basis,
-        f"{figure.source}; {buffers:.2f} GiB of runner buffers counted",
-    )
+    buffers = Figure.sharp(runner_buffers(deployment) / GIB, Basis.DERIVED, "runner buffers")
+    return total((figure, buffers), f"{figure.source}; {buffers.value:.2f} GiB of runner buffers")
+
+
+def _unfamiliar(deployment: Deployment, key: CalibrationKey) -> float:
+    """By how much a band widens on a GPU architecture that the family was not observed on."""
+    known = deployment.accelerator.architecture in seen_on(key.family)
+    return 1.0 if known else _UNFAMILIAR
+
+
+def switched_peers(deployment: Deployment) -> int:
+    """Further ranks of the tensor-parallel group that a rank reaches through a switched fabric.
+
+    Cards joined in pairs by a bridge, or not at all, count none.
+    """
+    accelerator = deployment.accelerator
+    switched = accelerator.fabric_gb_s not in {None, 0.0} and "PCIe" not in accelerator.form
+    return deployment.layout.tp - 1 if switched else 0
 
 
 def context(deployment: Deployment) -> Figure:
