@@ -152,6 +152,12 @@ def _choose(found: Sequence[Found], source: _Source) -> Found:
     return found[0]
 
 
+def _visible(environment: Mapping[str, str]) -> int | None:
+    """GPUs that ``CUDA_VISIBLE_DEVICES`` leaves, None where it says nothing."""
+    text = environment.get("CUDA_VISIBLE_DEVICES") or environment.get("HIP_VISIBLE_DEVICES") or ""
+    return len([device for device in text.split(",") if device.strip()]) or None
+
+
 def _scrubbed(arguments: Sequence[Argument]) -> tuple[Argument, ...]:
     """The arguments with credentials' values replaced."""
     words: list[Argument] = []
@@ -202,5 +208,5 @@ def _launch(found: Found, source: _Source) -> Launch:
         image=item.image,
         arguments=_scrubbed(item.arguments),
         notes=found.notes,
-        gpus=item.gpus,
+        gpus=item.gpus or _visible(item.environment),
     )

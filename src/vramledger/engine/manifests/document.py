@@ -9,6 +9,10 @@ _LARGEST: Final = 1 << 20
 _DEEPEST: Final = 64
 _MOST_NODES: Final = 100_000
 _CORE: Final = "tag:yaml.org,2002:"
+_KNOWN_TAGS: Final = frozenset(
+    _CORE + kind
+    for kind in ("str", "int", "float", "bool", "null", "map", "seq", "timestamp", "merge", "value")
+)
 _MERGE: Final = "<<"
 
 
@@ -153,7 +157,7 @@ def _check(root: Any, where: str) -> None:
         line = raw.start_mark.line + 1
         if budget < 0 or depth > _DEEPEST:
             raise BadInput(f"{where}, line {line} is nested too deeply or repeats itself.")
-        if not str(raw.tag).startswith(_CORE):
+        if str(raw.tag) not in _KNOWN_TAGS:
             raise BadInput(f"{where}, line {line} has the tag {raw.tag}; tags are not read.")
         if raw.id == "mapping":
             stack += [(child, depth + 1) for pair in raw.value for child in pair]

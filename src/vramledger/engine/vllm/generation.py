@@ -130,6 +130,7 @@ _FALLBACKS: Final = (
     _Fallback((0, 8, 1), "CPU offload", _given("cpu-offload-gb")),
     _Fallback((0, 9, 1), "pipeline parallelism without Ray", _pipeline_without_ray),
     _Fallback((0, 9, 2), "AMD GPU by default", lambda c: c.gpu.vendor is Vendor.AMD),
+    _Fallback((0, 9, 2), "CPU by default", lambda c: c.gpu.vendor is Vendor.CPU),
     _Fallback((0, 10, 2), "prompt embeddings", _given("enable-prompt-embeds")),
     _Fallback(
         (0, 10, 2),

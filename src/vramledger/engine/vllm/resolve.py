@@ -36,7 +36,7 @@ from vramledger.engine.vllm.scheduling import (
 from vramledger.engine.vllm.values import Values, given_or
 from vramledger.engine.vllm.versions import Release, VersionMatch, rules_at, rules_for
 from vramledger.errors import BadInput
-from vramledger.hardware.accelerator import Accelerator
+from vramledger.hardware.accelerator import Accelerator, Vendor
 from vramledger.model.model import Model
 
 _ENGINE: Final = "vllm"
@@ -236,7 +236,7 @@ def _estimates_graphs(values: Values, rules: Rules) -> bool:
 
 def _graph_mode(setup: _Setup, compilation: Mapping[str, Any], *, eager: bool) -> str:
     """Which CUDA graphs are captured, in vLLM's own words."""
-    if eager:
+    if eager or setup.gpu.vendor is Vendor.CPU:
         return "NONE"
     given = compilation.get("cudagraph_mode")
     if isinstance(given, str):
