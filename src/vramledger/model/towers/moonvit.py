@@ -12,6 +12,8 @@ from vramledger.model.model import TowerInput
 from vramledger.model.tensor import Role, Tensor
 from vramledger.model.towers.vit import Vit, VitNames, depth, layer_norm, replicated, side
 
+_ROTARY_GRID: Final = 512
+_COMPLEX64: Final = 8
 _NAMES: Final = VitNames(
     layer="encoder.blocks.{}.",
     norms=("norm0", "norm1"),
@@ -52,7 +54,16 @@ class MoonVit:
             tokens=patches // self.merge**2,
             patches=patches,
             hidden=self.vit.hidden,
+            table_bytes=self._rotary_table(),
         )
+
+    def _rotary_table(self) -> int:
+        """Complex float32 rotary factors of a 512 x 512 grid, made at the first image and kept.
+
+        Source: vLLM 0.19, moonvit.py, Rope2DPosEmb.
+        """
+        width = self.vit.head_dim or self.vit.hidden // self.vit.heads
+        return _ROTARY_GRID**2 * (width // 2) * _COMPLEX64
 
 
 def read_moonvit(config: Config) -> MoonVit:
