@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from vramledger.errors import BadInput
 
-_LARGEST_DIMENSION: Final = 1 << 40
+LARGEST_DIMENSION: Final = 1 << 40
 _LARGEST_CONFIG_BYTES: Final = 64 << 20
 
 
@@ -47,7 +47,7 @@ class Config:
         return self.values.get(key)
 
     def integer(
-        self, key: str, default: int | None = None, least: int = 1, most: int = _LARGEST_DIMENSION
+        self, key: str, default: int | None = None, least: int = 1, most: int = LARGEST_DIMENSION
     ) -> int:
         """A whole number from `least` to `most`.
 
@@ -117,10 +117,10 @@ class Config:
         if values is None:
             return None
         whole = tuple(_whole(value) for value in values)
-        checked = tuple(n for n in whole if n is not None and least <= n <= _LARGEST_DIMENSION)
+        checked = tuple(n for n in whole if n is not None and least <= n <= LARGEST_DIMENSION)
         if len(checked) != len(values):
             raise BadInput(
-                f"{self.where}: {key!r} must hold whole numbers from {least} to {_LARGEST_DIMENSION}."
+                f"{self.where}: {key!r} must hold whole numbers from {least} to {LARGEST_DIMENSION}."
             )
         return checked
 

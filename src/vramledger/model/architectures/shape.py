@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from vramledger.errors import BadInput
-from vramledger.model.config import Config
+from vramledger.model.config import LARGEST_DIMENSION, Config
 from vramledger.model.model import TextShape
 
 LARGEST_LAYER_COUNT: Final = 4096
@@ -132,8 +132,9 @@ def read_kv_heads(config: Config, key: str, heads: int, default: int) -> int:
     absent = key not in config.values
     kv_heads = config.integer(key, (default or heads) if absent else heads)
     if heads % kv_heads:
+        origin = ", the default of its class" if absent else ""
         raise BadInput(
-            f"{config.where}: {key!r} ({kv_heads}) does not divide the query heads ({heads}), "
+            f"{config.where}: {key!r} ({kv_heads}{origin}) does not divide the query heads ({heads}), "
             "so no group of queries can share a KV head; correct one of them."
         )
     return kv_heads
@@ -162,6 +163,9 @@ def max_positions(config: Config, default: int) -> int:
 
     Follows vLLM 0.33: the smallest of the length keys, replaced by ``model_max_length`` where
     given, times the rope factor unless the published length includes it already.
+
+    Raises:
+        BadInput: a length or the factor is out of range.
     """
     lengths = [config.integer(key) for key in _LENGTH_KEYS if config.has(key)]
     length = min(lengths, default=default)
@@ -169,7 +173,13 @@ def max_positions(config: Config, default: int) -> int:
         length = config.integer("model_max_length")
     if "gemma3" in config.text("model_type", ""):
         return length
-    return int(length * _rope_factor(config))
+    scaled = length * _rope_factor(config)
+    if scaled > LARGEST_DIMENSION:
+        raise BadInput(
+            f"{config.where}: the longest sequence comes to more than {LARGEST_DIMENSION} tokens; "
+            "correct its length or the rope 'factor'."
+        )
+    return int(scaled)
 
 
 def _short_positions(config: Config) -> int | None:

@@ -32,16 +32,31 @@ def everywhere(default: int = 0, key: str = "sliding_window") -> WindowRule:
 
 
 def interleaved(period: int, default: int = 4096) -> WindowRule:
-    """Every `period`-th layer is full; the file may list ``layer_types`` or another period."""
+    """Every `period`-th layer is full; the file may list ``layer_types`` or another pattern."""
 
     def rule(config: Config, layers: int) -> tuple[int, ...]:
-        every = config.integer("sliding_window_pattern", period)
-        kinds = layer_kinds(
-            config, layers, [FULL if (i + 1) % every == 0 else SLIDING for i in range(layers)]
-        )
+        kinds = layer_kinds(config, layers, _patterned(config, layers, period))
         return by_kind(kinds, read_window(config, default))
 
     return rule
+
+
+def _patterned(config: Config, layers: int, period: int) -> list[str]:
+    """Kinds by ``sliding_window_pattern``: a period, or letters (EXAONE 4) with L for sliding.
+
+    Letters repeat, and the last layer is full whatever its letter.
+    """
+    letters = config.raw("sliding_window_pattern")
+    if not isinstance(letters, str):
+        every = config.integer("sliding_window_pattern", period)
+        return [FULL if (i + 1) % every == 0 else SLIDING for i in range(layers)]
+    if not letters or set(letters) - {"L", "G"}:
+        raise BadInput(
+            f"{config.where}: 'sliding_window_pattern' is {letters[:40]!r}; write it in the letters "
+            "L (sliding) and G (full), or as a period."
+        )
+    slides = [letters[i % len(letters)] == "L" and i < layers - 1 for i in range(layers)]
+    return [SLIDING if slide else FULL for slide in slides]
 
 
 def listed(default: int = 4096) -> WindowRule:
