@@ -20,11 +20,13 @@ from vramledger.model.model import Model, TowerInput
 from vramledger.model.parts import linear
 from vramledger.model.tensor import Role, Shard, Tensor
 from vramledger.model.towers.clip import ClipTower, read_clip, read_siglip, read_siglip2
+from vramledger.model.towers.internvit import read_internvit
 from vramledger.model.towers.pixtral import read_pixtral
 from vramledger.model.towers.vit import layer_norm, replicated
 
 _ROLE: Final = Role.PROJECTOR
 _PROJECTOR: Final = "multi_modal_projector."
+_INTERNVL_TILES: Final = 12  # preprocessor_config.json "max_patches"
 _TowerRule = Callable[[Config, int], Tower]
 
 
@@ -103,6 +105,28 @@ def _mistral3(config: Config, hidden: int) -> Tower:
     return Tower(tuple(weights), tower.largest_input(merge))
 
 
+def _internvl(config: Config, hidden: int) -> Tower:
+    """Tiles of 448 pixels; squares of patches are shuffled into channels before the projector."""
+    tower = read_internvit(vision_config(config))
+    factor = round(1 / config.number("downsample_ratio", 0.5))
+    merged = tower.vit.hidden * factor**2
+    weights = [
+        *tower.tensors("vision_tower."),
+        *layer_norm(f"{_PROJECTOR}layer_norm", merged, _ROLE),
+        *replicated(f"{_PROJECTOR}linear_1", (hidden, merged), _ROLE, bias=True),
+        *replicated(f"{_PROJECTOR}linear_2", (hidden, hidden), _ROLE, bias=True),
+    ]
+    tiles = _INTERNVL_TILES + 1  # and a thumbnail
+    largest = TowerInput(
+        modality="image",
+        pixels=tiles * tower.channels * tower.image**2,
+        tokens=tiles * (tower.positions - 1) // factor**2,
+        patches=tiles * tower.positions,
+        hidden=tower.vit.hidden,
+    )
+    return Tower(tuple(weights), largest)
+
+
 def _lfm2_vl(config: Config, hidden: int) -> Tower:
     """SigLIP 2 at native resolution; an image takes at most ``max_image_tokens`` a tile."""
     tower = read_siglip2(vision_config(config))
@@ -154,6 +178,11 @@ _STYLES: Final = {
     # a head
     "mistral3": _Style(
         "Mistral3ForConditionalGeneration", inner_text("mistral", tied_as_said), _mistral3
+    ),
+    "internvl": _Style(
+        "InternVLForConditionalGeneration",
+        inner_text("qwen2", tied_outside(default=True)),
+        _internvl,
     ),
     "lfm2_vl": _Style(
         "Lfm2VlForConditionalGeneration", TextPart("lfm2", tied_outside(default=True)), _lfm2_vl

@@ -6,8 +6,6 @@ outer class stores it; towers and projectors come beside it.
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
-from types import MappingProxyType
-from typing import Final
 
 from vramledger.model.architectures import build as build_any
 from vramledger.model.architectures.common import stored_dtype
@@ -15,7 +13,6 @@ from vramledger.model.config import Config
 from vramledger.model.model import Model, TowerInput
 from vramledger.model.tensor import Tensor
 
-NOTHING_ASSUMED: Final[Mapping[str, int]] = MappingProxyType({})
 TieRule = Callable[[Config, Config], bool]  # of the outer configuration and the text section
 
 
@@ -53,12 +50,10 @@ class TextPart:
     tie: TieRule
     body: str = "model.language_model."  # what stands for "model."
     head: str = "lm_head"
-    assumed: Mapping[str, int] = NOTHING_ASSUMED  # what the class adds to the text section
+    assumed: Mapping[str, int] | None = None  # what the class adds to the text section
 
 
-def inner_text(
-    model_type: str, tie: TieRule, assumed: Mapping[str, int] = NOTHING_ASSUMED
-) -> TextPart:
+def inner_text(model_type: str, tie: TieRule, assumed: Mapping[str, int] | None = None) -> TextPart:
     """A language model under the names of LLaVA's first checkpoints."""
     return TextPart(model_type, tie, "language_model.model.", "language_model.lm_head", assumed)
 
