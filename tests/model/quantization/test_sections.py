@@ -7,9 +7,11 @@ import pytest
 from vramledger.errors import BadInput, CannotKnow, UnknownName
 from vramledger.model.architectures import build
 from vramledger.model.config import Config
+from vramledger.model.load import load_model
 from vramledger.model.model import Model
 from vramledger.model.quantization import METHODS, ONLINE_METHODS, quantize, requantize
 from vramledger.model.quantization.encoding import Family, Flat, Tiled
+from vramledger.model.tensor import Role
 
 TINY: dict[str, Any] = {
     "model_type": "llama",
@@ -261,3 +263,12 @@ def test_online_bitsandbytes_covers_linear_layers_only() -> None:
 def test_an_unknown_online_method_is_refused() -> None:
     with pytest.raises(UnknownName, match="method of quantising while loading 'int2'"):
         requantize(build(Config(TINY, "config.json"), "tiny"), "int2")
+
+
+def test_towers_stay_whole_unless_the_engine_quantises_everything() -> None:
+    model = load_model("mistralai/Mistral-Small-3.1-24B-Instruct-2503")
+    section = {"quantization_config": {"quant_method": "fp8"}}
+    stored = quantize(model, Config(section, "config.json"))
+    on_the_way = requantize(model, "fp8")
+    assert not any(t.encoding for t in stored.tensors if t.role is Role.VISION)
+    assert any(t.encoding for t in on_the_way.tensors if t.role is Role.VISION)

@@ -23,7 +23,7 @@ def scheme(*, eight: bool, double: bool, listed: tuple[str, ...], where: str) ->
     skipped = ModuleList(listed, where)
 
     def encode(tensor: Tensor) -> Encoding | None:
-        covered = coverable(tensor) and not skipped.covers(module_of(tensor))
+        covered = coverable(tensor, towers=True) and not skipped.covers(module_of(tensor))
         return encoding if covered else None
 
     kind = "8-bit" if eight else "4-bit, scales quantised again" if double else "4-bit"

@@ -22,7 +22,7 @@ def _scheme(
     """Every linear weight (of these roles) in one encoding."""
 
     def encode(tensor: Tensor) -> Encoding | None:
-        covered = coverable(tensor) and (roles is None or tensor.role in roles)
+        covered = coverable(tensor, towers=True) and (roles is None or tensor.role in roles)
         return encoding if covered else None
 
     record = Quantization(method, detail, weight_bits, activation_bits, block=block)

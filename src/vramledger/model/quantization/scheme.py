@@ -9,6 +9,8 @@ from vramledger.model.tensor import Encoding, Role, Tensor
 
 # Kept in the model's own type by every format unless a section says otherwise.
 ALWAYS_PLAIN: Final = frozenset({Role.EMBEDDING, Role.HEAD, Role.ROUTER, Role.NORM, Role.BUFFER})
+# Towers stay whole in the formats that quantise a language model, listed or not.
+TOWERS: Final = frozenset({Role.VISION, Role.AUDIO, Role.PROJECTOR})
 # Linear modules that checkpoints of every format keep in 16 bits although no section lists them:
 # the joint projection and the borrowed head and embedding of MTP layers, and the scalar gates.
 _PLAIN_MODULES: Final = (
@@ -30,9 +32,14 @@ class Scheme:
     encode: Callable[[Tensor], Encoding | None]
 
 
-def coverable(tensor: Tensor) -> bool:
-    """Whether formats quantise such a tensor at all: a linear weight matrix, no head or router."""
+def coverable(tensor: Tensor, *, towers: bool = False) -> bool:
+    """Whether a format quantises such a tensor at all: a linear weight matrix, no head or router.
+
+    `towers` says that it covers vision and audio towers too.
+    """
     if not tensor.linear or tensor.encoding is not None or len(tensor.shape) != 2:
+        return False
+    if tensor.role in TOWERS and not towers:
         return False
     module = module_of(tensor)
     return tensor.role not in ALWAYS_PLAIN and not any(
