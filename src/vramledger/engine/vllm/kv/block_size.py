@@ -29,17 +29,18 @@ _MAMBA_CHUNK: Final = 256  # chunk size of the published Mamba-2 classes
 
 @dataclass(frozen=True, slots=True)
 class BlockSize:
-    """A block size and whether the engine overrides a user's value with it."""
+    """A block size and what the engine does with a user's own value."""
 
     tokens: int
-    forced: bool = False
+    forced: bool = False  # a value that is no multiple of it is overridden
+    exact: bool = False  # any other value is overridden
 
 
 def attention_block_size(deployment: Deployment, cache: CacheType) -> int:
     """Tokens of an attention block before any alignment with states."""
     own = _VENDORS[deployment.accelerator.vendor](deployment, cache)
     given = deployment.block_size.value
-    if given is None or (own.forced and given % own.tokens):
+    if given is None or own.exact or (own.forced and given % own.tokens):
         return own.tokens
     return given
 
@@ -99,7 +100,8 @@ def is_sparse(deployment: Deployment) -> bool:
     )
 
 
-def _is_compressed(deployment: Deployment) -> bool:
+def is_compressed(deployment: Deployment) -> bool:
+    """Whether layers keep compressed states beside a window (DeepSeek-V4)."""
     return any(
         isinstance(layer.spec, CompressedAttention) for layer in deployment.model.cache_layers
     )
@@ -111,13 +113,13 @@ def _major(deployment: Deployment) -> int:
 
 
 def _nvidia(deployment: Deployment, cache: CacheType) -> BlockSize:
-    if _is_compressed(deployment):
-        return BlockSize(_COMPRESSED, forced=True)
+    if is_compressed(deployment):
+        return BlockSize(_COMPRESSED, exact=True)
     if not is_latent(deployment):
         return BlockSize(DEFAULT)
     forced = deployment.rules.mla_block_forced
     if is_sparse(deployment):
-        return BlockSize(_SPARSE, forced)
+        return BlockSize(_SPARSE, exact=forced)
     if _latent_width(deployment) != _R1_WIDTH:
         return BlockSize(DEFAULT)
     if forced:
@@ -144,8 +146,8 @@ def _latent_width(deployment: Deployment) -> int:
 
 def _amd(deployment: Deployment, cache: CacheType) -> BlockSize:
     del cache
-    if _is_compressed(deployment):
-        return BlockSize(_COMPRESSED, forced=True)
+    if is_compressed(deployment):
+        return BlockSize(_COMPRESSED, exact=True)
     fused = deployment.environment.get("VLLM_ROCM_USE_AITER") == "1"
     if fused and is_latent(deployment):
         return BlockSize(_AITER_MLA)
@@ -159,10 +161,10 @@ def _xpu(deployment: Deployment, cache: CacheType) -> BlockSize:
 
 def _cpu(deployment: Deployment, cache: CacheType) -> BlockSize:
     del cache
-    if _is_compressed(deployment):
-        return BlockSize(_COMPRESSED, forced=True)
+    if is_compressed(deployment):
+        return BlockSize(_COMPRESSED, exact=True)
     if is_latent(deployment) and "AMX" not in deployment.accelerator.architecture:
-        return BlockSize(_CPU_MLA, forced=True)
+        return BlockSize(_CPU_MLA, exact=True)
     return BlockSize(CPU_DEFAULT)
 
 

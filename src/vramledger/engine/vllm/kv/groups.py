@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 
 from vramledger.engine.vllm.kv.packing import pack
 from vramledger.engine.vllm.kv.specs import Group, LayerSpec, PlannedLayer
+from vramledger.engine.vllm.kv.tuples import pack_tuples
 from vramledger.engine.vllm.rules import Rules
 from vramledger.errors import BadInput
 from vramledger.units import div_ceil
@@ -19,7 +20,12 @@ class Grouping:
 
     rules: Rules
     hybrid: bool  # window and chunk layers may free what falls behind them
-    block_outermost: bool = False  # the backends' page layout allows unequal pages in one block
+    compressed: bool = False  # DeepSeek-V4: unequal pages may share a block
+
+    @property
+    def tuples(self) -> bool:
+        """Whether unequal pages are padded to each other, as before packing existed."""
+        return self.compressed and self.rules.layer_tuples
 
 
 def group_layers(layers: Sequence[PlannedLayer], how: Grouping) -> tuple[Group, ...]:
@@ -30,7 +36,7 @@ def group_layers(layers: Sequence[PlannedLayer], how: Grouping) -> tuple[Group, 
     """
     if not layers:
         return ()
-    chosen = list(layers) if how.hybrid else _kept_whole(layers)
+    chosen = list(layers) if how.hybrid else _kept_whole(layers, how.rules)
     if _one_group(chosen, how.rules):
         return (Group(tuple(chosen), len(chosen)),)
     if not how.hybrid:
@@ -39,9 +45,26 @@ def group_layers(layers: Sequence[PlannedLayer], how: Grouping) -> tuple[Group, 
             "hybrid KV cache manager; serve it without --disable-hybrid-kv-cache-manager, or with "
             "a version that has one."
         )
-    if how.block_outermost and _unequal(chosen):
-        return pack(chosen)
+    if how.compressed and _unequal(chosen):
+        return pack_tuples(chosen) if how.tuples else pack(chosen)
     return _deal(_equal_pages(chosen, how.rules), how.rules)
+
+
+def bytes_per_block(groups: Sequence[Group], stage: int, how: Grouping) -> int:
+    """Bytes of one block on one rank of a pipeline stage: every group overlays the same bytes."""
+    if how.tuples:
+        return _bytes_by_page(groups, stage)
+    return max((group.bytes_on(stage) for group in groups), default=0)
+
+
+def _bytes_by_page(groups: Sequence[Group], stage: int) -> int:
+    """Each page size has places of its own, as many as the group with most layers of it."""
+    places: dict[int, int] = {}
+    for group in groups:
+        pages = [layer.spec.page_bytes for layer in group.members if layer.stage == stage]
+        for page in set(pages):
+            places[page] = max(places.get(page, 0), pages.count(page))
+    return sum(page * count for page, count in places.items())
 
 
 def _unequal(layers: Sequence[PlannedLayer]) -> bool:
@@ -54,12 +77,13 @@ def _one_group(layers: Sequence[PlannedLayer], rules: Rules) -> bool:
     return same and (rules.mixed_pages_in_group or not _unequal(layers))
 
 
-def _kept_whole(layers: Sequence[PlannedLayer]) -> list[PlannedLayer]:
+def _kept_whole(layers: Sequence[PlannedLayer], rules: Rules) -> list[PlannedLayer]:
     """Window and chunk layers keep every token, when full attention is there to join."""
     grown = {layer.spec.block_size for layer in layers if layer.spec.use.grows}
     if not grown or all(layers[0].spec.same_blocks_as(layer.spec) for layer in layers):
         return list(layers)
-    shared = grown.pop() if len(grown) == 1 else None
+    share = rules.window_promotion_shares_block and len(grown) == 1
+    shared = grown.pop() if share else None
     return [
         replace(layer, spec=layer.spec.kept_whole(shared or layer.spec.block_size))
         if layer.spec.use.recycles

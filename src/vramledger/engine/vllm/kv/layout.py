@@ -5,9 +5,9 @@ from typing import Final
 from vramledger.engine.kv import KvGroup, KvLayout, LayerNeed
 from vramledger.engine.vllm.deployment import Deployment
 from vramledger.engine.vllm.kv.demand import GroupDemand, Horizon
-from vramledger.engine.vllm.kv.groups import Grouping, group_layers
+from vramledger.engine.vllm.kv.groups import Grouping, bytes_per_block, group_layers
 from vramledger.engine.vllm.kv.layers import PoolPlan, plan_layers
-from vramledger.engine.vllm.kv.refusals import refuse_on_cpu
+from vramledger.engine.vllm.kv.refusals import refuse_unknown_cache
 from vramledger.engine.vllm.kv.specs import Group, LayerSpec
 from vramledger.model.cache import (
     CacheSpec,
@@ -30,15 +30,15 @@ def layout_for(deployment: Deployment) -> KvLayout:
         BadInput: this version or platform cannot serve such a cache.
         UnknownName: a cache type this version does not have.
     """
-    refuse_on_cpu(deployment)
+    refuse_unknown_cache(deployment)
     plan = plan_layers(deployment)
-    groups = group_layers(plan.layers, _grouping(deployment))
+    grouping = _grouping(deployment)
+    groups = group_layers(plan.layers, grouping)
     horizon = _horizon(deployment)
     return KvLayout(
         groups=tuple(_kv_group(group, horizon) for group in groups),
         bytes_per_block=tuple(
-            max((group.bytes_on(stage) for group in groups), default=0)
-            for stage in range(deployment.layout.pp)
+            bytes_per_block(groups, stage, grouping) for stage in range(deployment.layout.pp)
         ),
         block_size=min((group.spec.block_size for group in groups), default=plan.block_size),
         element_bytes=plan.cache.element_bytes,
@@ -53,14 +53,14 @@ def _grouping(deployment: Deployment) -> Grouping:
     rules = deployment.rules
     specs = [layer.spec for layer in deployment.model.cache_layers]
     chunked = any(isinstance(spec, ChunkedAttention) for spec in specs)
-    allowed = not chunked or deployment.environment.get(_CHUNKED_HYBRID) == "1"
+    default = "1" if rules.chunked_groups else "0"
+    allowed = not chunked or deployment.environment.get(_CHUNKED_HYBRID, default) == "1"
     return Grouping(
         rules,
         hybrid=rules.hybrid_groups
         and allowed
         and not deployment.disable_hybrid_kv_cache_manager.value,
-        block_outermost=rules.packed_pages
-        and any(isinstance(spec, CompressedAttention) for spec in specs),
+        compressed=any(isinstance(spec, CompressedAttention) for spec in specs),
     )
 
 

@@ -111,6 +111,16 @@ def _needed_for_first_group(layout: KvLayout, stage: int, tokens: int) -> int:
     return layout.bytes_per_block[stage] * first
 
 
+def _needed_for_whole_model(layout: KvLayout, stage: int, tokens: int) -> int:
+    """As the first group's, but with the layers of every stage, whatever the stage holds."""
+    del stage
+    if not layout.groups:
+        return 0
+    places = max((group.layers + group.padding) * group.page_bytes for group in layout.groups)
+    block = sum(layout.bytes_per_block) if len(layout.groups) == 1 else places
+    return block * layout.groups[0].demand.reserved(tokens)
+
+
 def _needed_for_layers(layout: KvLayout, stage: int, tokens: int) -> int:
     return sum(
         need.count * need.page_bytes * need.demand.reserved(tokens)
@@ -126,11 +136,15 @@ _NEEDED: Final[dict[FitCheck, _Needed]] = {
 }
 
 
+def _needed(rules: Rules) -> _Needed:
+    return _needed_for_whole_model if rules.fit_check_whole_model else _NEEDED[rules.fit_check]
+
+
 def _tightest(
     deployment: Deployment, layout: KvLayout, capacity: tuple[int, ...], tokens: int
 ) -> tuple[int, int]:
     """Bytes needed and bytes there on the stage with the least to spare."""
-    needed = _NEEDED[deployment.rules.fit_check]
+    needed = _needed(deployment.rules)
     stages = [(needed(layout, stage, tokens), have) for stage, have in enumerate(capacity)]
     return max(stages, key=lambda stage: stage[0] - stage[1])
 
@@ -138,7 +152,7 @@ def _tightest(
 def _fits(deployment: Deployment, layout: KvLayout, capacity: tuple[int, ...], tokens: int) -> bool:
     if not layout.groups:
         return True
-    needed = _NEEDED[deployment.rules.fit_check]
+    needed = _needed(deployment.rules)
     return all(
         have > 0 and needed(layout, stage, tokens) <= have for stage, have in enumerate(capacity)
     )
