@@ -17,7 +17,10 @@ from pathlib import Path
 from statistics import fmean
 
 PROFILES = Path(__file__).parents[1] / "src" / "vramledger" / "plan" / "profiles"
-INPUT_EDGES = (0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.99, 0.999, 1)
+INPUT_EDGES = (
+    *(part / 20 for part in range(18)),
+    *(0.9, 0.925, 0.95, 0.97, 0.98, 0.99, 0.995, 0.999, 1.0),
+)
 OUTPUT_EDGES = (0, 0.25, 0.5, 0.75, 0.9, 0.99, 1)
 SHARES = (0.1, 0.25, 0.5, 0.75, 0.9, 0.95, 0.99, 0.999)
 

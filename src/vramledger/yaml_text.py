@@ -67,7 +67,8 @@ def parse_all(text: str, name: str) -> Iterator[YamlText]:
     for node in _compose(text, name):
         walk = _Walk(name)
         value = walk.read(node, ())
-        yield YamlText(value, walk.lines, name)
+        if value is not None:
+            yield YamlText(value, walk.lines, name)
 
 
 def _compose(text: str, name: str) -> list[Any]:
@@ -139,7 +140,7 @@ class _Walk:
         return key
 
     def _scalar(self, node: Any, line: int) -> Any:
-        text = str(node.value)
+        text = self._characters(str(node.value), line)
         tag = str(node.tag)
         try:
             if tag == f"{_TAG}int":
@@ -155,6 +156,17 @@ class _Walk:
         if tag != f"{_TAG}timestamp":
             self._plain_tag(node, "str", line)
         return text
+
+    def _characters(self, text: str, line: int) -> str:
+        """The text with escaped surrogates joined, as JSON writes characters above U+FFFF."""
+        if text.isascii():
+            return text
+        try:
+            return text.encode("utf-16", "surrogatepass").decode("utf-16")
+        except UnicodeDecodeError as error:
+            raise BadInput(
+                f"{self.name} line {line} holds half a character (a lone surrogate); remove it."
+            ) from error
 
     def _plain_tag(self, node: Any, kind: str, line: int) -> None:
         if str(node.tag) != f"{_TAG}{kind}":

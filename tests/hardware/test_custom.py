@@ -3,7 +3,7 @@
 from math import inf, nan
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from vramledger.errors import BadInput
@@ -54,6 +54,7 @@ def test_a_sheet_without_memory_says_which_keys_would_do() -> None:
     )
 
 
+@settings(deadline=None)
 @given(st.floats(allow_nan=True, allow_infinity=True))
 def test_any_number_makes_a_card_or_one_refusal(amount: float) -> None:
     for sheet in (DataSheet("X", total_gib=amount), DataSheet("X", memory_gb=amount)):

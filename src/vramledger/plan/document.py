@@ -11,8 +11,8 @@ from pydantic import BaseModel, ConfigDict, Discriminator, Field, Tag
 from vramledger.plan.percentiles import PATTERN
 
 _LIMIT_KEY = PATTERN.replace("^(", "^(input_max|")
-Tokens = Annotated[float, Field(ge=0, le=1 << 30)]
-Share = Annotated[float, Field(ge=0, le=1)]
+Tokens = Annotated[float, Field(ge=0, le=1 << 30, allow_inf_nan=False)]
+Share = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)]
 Positive = Annotated[float, Field(gt=0, allow_inf_nan=False)]
 Text = Annotated[str, Field(min_length=1)]
 Percentiles = dict[Annotated[str, Field(pattern=PATTERN)], Tokens]
@@ -47,16 +47,27 @@ class Part(BaseModel):
 class Bin(Part):
     """One bin of a histogram of lengths."""
 
-    up_to: Annotated[float, Field(gt=0, le=1 << 30, description="Upper edge in tokens.")]
-    share: Annotated[float, Field(ge=0, description="Share or count of requests in the bin.")]
+    up_to: Annotated[
+        float, Field(gt=0, le=1 << 30, allow_inf_nan=False, description="Upper edge in tokens.")
+    ]
+    share: Annotated[
+        float,
+        Field(ge=0, allow_inf_nan=False, description="Share or count of requests in the bin."),
+    ]
 
 
 class Row(Part):
     """One row of a joint histogram."""
 
-    input: Annotated[float, Field(ge=0, le=1 << 30, description="Input tokens.")]
-    output: Annotated[float, Field(ge=0, le=1 << 30, description="Output tokens.")]
-    share: Annotated[float, Field(ge=0, description="Share or count of such requests.")]
+    input: Annotated[
+        float, Field(ge=0, le=1 << 30, allow_inf_nan=False, description="Input tokens.")
+    ]
+    output: Annotated[
+        float, Field(ge=0, le=1 << 30, allow_inf_nan=False, description="Output tokens.")
+    ]
+    share: Annotated[
+        float, Field(ge=0, allow_inf_nan=False, description="Share or count of such requests.")
+    ]
 
 
 Lengths = Annotated[
@@ -130,7 +141,7 @@ class ContractPart(Part):
 
 Headroom = Annotated[
     Annotated[Literal["auto"], Tag("auto")]
-    | Annotated[Annotated[float, Field(ge=0, lt=1)], Tag("number")],
+    | Annotated[Annotated[float, Field(ge=0, lt=1, allow_inf_nan=False)], Tag("number")],
     Discriminator(_auto_or_number),
 ]
 
