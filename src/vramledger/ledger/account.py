@@ -1,12 +1,14 @@
 """From a deployment to its ledger: the only place that says what fits."""
 
 from dataclasses import dataclass
+from typing import Final
 
-from vramledger.engine.finding import Finding
 from vramledger.engine.kv import KvPool
 from vramledger.engine.vllm.deployment import Deployment
 from vramledger.engine.vllm.kv.layout import layout_for
 from vramledger.engine.vllm.kv.pool import largest_model_len, size_pool
+from vramledger.engine.vllm.layouts import refusals, tensor_parallel_choices
+from vramledger.errors import BadInput
 from vramledger.evidence import Basis, Figure, Unknown, total
 from vramledger.ledger.findings import findings
 from vramledger.ledger.host import host_rows
@@ -14,6 +16,8 @@ from vramledger.ledger.ledger import Account, Ledger, RankLedger, Row
 from vramledger.ledger.rank import RankAccount, rank_account
 from vramledger.ledger.startup import Startup, verdict
 from vramledger.units import GIB
+
+_MOST_RANKS: Final = 16  # tensor-parallel sizes listed when one is refused
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,12 +41,13 @@ def build(deployment: Deployment, *, request_tokens: int | None = None) -> Ledge
     Raises:
         BadInput: the layout or a cache type is not possible for this model.
     """
+    _check_layout(deployment)
     stages = tuple(rank_account(deployment, stage) for stage in range(deployment.layout.pp))
     pools = _pools(deployment, stages)
     longest = None
     if pools.low is not None and not pools.low.fits_one:
         longest = largest_model_len(deployment, pools.low.layout, _bytes(stages, "low"))
-    start = Startup(deployment, stages, pools.low, longest)
+    start = Startup(deployment, stages, pools.low, longest, request_tokens)
     said = verdict(start)
     return Ledger(
         deployment=deployment,
@@ -55,12 +60,22 @@ def build(deployment: Deployment, *, request_tokens: int | None = None) -> Ledge
         capacity_tokens=_capacity(pools, request_tokens),
         fits=said.fits and not pools.unknown,
         reason=pools.unknown or said.reason,
-        findings=_findings(start),
+        findings=findings(start, said),
     )
 
 
-def _findings(start: Startup) -> tuple[Finding, ...]:
-    return findings(start)
+def _check_layout(deployment: Deployment) -> None:
+    """Refuse a layout that the engine does not start, with the ones it does."""
+    model, layout, rules = deployment.model, deployment.layout, deployment.rules
+    refused = refusals(model, layout, rules, deployment.accelerator)
+    if not refused:
+        return
+    legal = tensor_parallel_choices(
+        model, rules, _MOST_RANKS, deployment.accelerator, expert_parallel=layout.expert_parallel
+    )
+    sizes = ", ".join(str(size) for size in legal)
+    remedy = f" Legal tensor-parallel sizes up to {_MOST_RANKS}: {sizes}." if legal else ""
+    raise BadInput(f"{refused[0].message}{remedy}")
 
 
 def _pools(deployment: Deployment, stages: tuple[RankAccount, ...]) -> _Pools:

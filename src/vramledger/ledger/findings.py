@@ -1,21 +1,48 @@
 """What the account itself shows that the owner may not expect, with its effect in GiB or tokens."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Final
 
 from vramledger.engine.finding import Finding, Severity
+from vramledger.engine.vllm.activation import activation_peak
+from vramledger.engine.vllm.lint import lint
 from vramledger.ledger.rank import RankAccount
-from vramledger.ledger.startup import Startup
+from vramledger.ledger.startup import Startup, Verdict
 from vramledger.model.cache import RecurrentState
-from vramledger.units import format_gib
+from vramledger.units import GIB, format_gib
 
+_SHORT: Final = 2048  # batched tokens of chunked prefill in V0
+_FAR_ABOVE: Final = 4
+_TABLE_ENTRY: Final = 4
 _Rule = Callable[[Startup], Finding | None]
 
 
-def findings(start: Startup) -> tuple[Finding, ...]:
-    """Every rule's finding, in the order of the table."""
-    found = (rule(start) for rule in _RULES)
-    return tuple(finding for finding in found if finding is not None)
+def findings(start: Startup, said: Verdict) -> tuple[Finding, ...]:
+    """What fails first, then every rule's finding, then those the arguments alone show."""
+    found = [_failure(said), *(rule(start) for rule in _RULES)]
+    known = [finding for finding in found if finding is not None]
+    ids = {finding.id for finding in known}
+    return (*known, *(f for f in lint(start.deployment) if f.id not in ids))
+
+
+_FAILURES: Final = {
+    "start-up check": "L03",
+    "state blocks": "L33",
+    "loading": "A10",
+    "profiling": "A11",
+    "KV cache": "A12",
+    "full-length request": "A13",
+    "graph capture": "A14",
+}
+
+
+def _failure(said: Verdict) -> Finding | None:
+    """The failing phase as a finding of its own; configuration errors are findings already."""
+    name = _FAILURES.get(said.phase)
+    if name is None:
+        return None
+    return Finding(name, Severity.ERROR, said.reason, source=f"phase: {said.phase}")
 
 
 def _explicit_bytes(start: Startup) -> Finding | None:
@@ -141,7 +168,72 @@ def _replicated(start: Startup) -> Finding | None:
     )
 
 
+def _graphs_inside(start: Startup) -> Finding | None:
+    deployment = start.deployment
+    inside = start.ranks[0].figure_inside("cuda_graph")
+    if not inside or not deployment.gpu_memory_utilization.given:
+        return None
+    return Finding(
+        "L05",
+        Severity.SILENT,
+        f"This version deducts its estimate of graph memory, {format_gib(inside)}, from the "
+        "budget; versions before 0.20 left it outside, so the same utilization then gave that "
+        "much more cache.",
+        effect_gib=-inside,
+        source="vllm.md L05",
+    )
+
+
+def _prompt_sized_profile(start: Startup) -> Finding | None:
+    """V0 without chunked prefill profiles a prompt of full length."""
+    deployment = start.deployment
+    length, tokens = deployment.max_model_len.value, deployment.max_num_batched_tokens.value
+    chunked = deployment.enable_chunked_prefill.value
+    if deployment.rules.v1 or chunked or length is None or tokens > length or tokens <= _SHORT:
+        return None
+    fewer = replace(
+        deployment.max_num_batched_tokens, value=_SHORT, note="as chunked prefill would profile"
+    )
+    short = activation_peak(replace(deployment, max_num_batched_tokens=fewer), 0).bytes
+    cost = (activation_peak(deployment, 0).bytes - short) / GIB
+    return Finding(
+        "A03",
+        Severity.SILENT,
+        f"Without chunked prefill the profile runs one prompt of max_model_len {length}, so the "
+        f"activation peak grows with the length: {format_gib(cost)} more than with "
+        f"--enable-chunked-prefill and {_SHORT} batched tokens, which leaves that much more cache.",
+        effect_gib=-cost,
+        source="V0 profiles max_num_batched_tokens = max_model_len",
+    )
+
+
+def _length_beyond_need(start: Startup) -> Finding | None:
+    """A context limit far above the stated requests, and what it costs on this engine."""
+    need, pool = start.request_tokens, start.pool
+    if need is None or pool is None or pool.max_model_len < _FAR_ABOVE * need:
+        return None
+    tables = (
+        start.deployment.max_num_seqs.value
+        * (pool.max_model_len - need)
+        // pool.layout.block_size
+        * _TABLE_ENTRY
+    )
+    return Finding(
+        "A04",
+        Severity.SILENT,
+        f"max_model_len {pool.max_model_len} is {pool.max_model_len / need:.0f} times the stated "
+        f"requests of {need} tokens. On a paged engine it reserves no cache: it costs the check "
+        f"that one such request fits and {format_gib(tables / GIB)} of block tables.",
+        effect_gib=-tables / GIB,
+        effect_tokens=0,
+        source="block tables of four bytes an entry",
+    )
+
+
 _RULES: Final[tuple[_Rule, ...]] = (
+    _graphs_inside,
+    _prompt_sized_profile,
+    _length_beyond_need,
     _explicit_bytes,
     _explicit_too_large,
     _tight_outside,

@@ -1,9 +1,10 @@
 """The account of one rank before the cache: budget, rows, and what is left."""
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Final
 
-from vramledger.engine.vllm.activation import activation_peak
+from vramledger.engine.vllm.activation import ActivationPeak, activation_peak
 from vramledger.engine.vllm.coefficients import coefficient
 from vramledger.engine.vllm.deployment import Deployment
 from vramledger.engine.vllm.graph_memory import captures, graph_estimate, graph_memory
@@ -19,6 +20,8 @@ from vramledger.engine.vllm.weights import RankWeights, rank_weights
 from vramledger.evidence import Basis, Figure, difference, total
 from vramledger.ledger.ledger import Account, Row
 from vramledger.units import GIB, format_gib
+
+_STEP: Final = 1024  # batched tokens of the slope in the note
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +39,10 @@ class RankAccount:
     def figure(self, key: str) -> Figure:
         """The sum of the rows of that key; a derived zero where there is none."""
         return total((row.figure for row in self.rows if row.key == key), key)
+
+    def figure_inside(self, key: str) -> float:
+        """GiB expected for the rows of that key inside the budget."""
+        return sum(row.figure.value for row in self.rows if row.key == key and row.in_budget)
 
 
 def rank_account(deployment: Deployment, stage: int, tp_rank: int = 0) -> RankAccount:
@@ -116,7 +123,7 @@ def _activation_rows(deployment: Deployment, stage: int, tp_rank: int) -> list[R
                 decoder, max(0.0, decoder + spread.low), decoder + spread.high,
                 Basis.CALIBRATED, source,
             ),
-            True, f"set by the {peak.governed_by}",
+            True, f"set by the {peak.governed_by}; {_slope(deployment, stage, tp_rank, peak)}",
         )
     ]  # fmt: skip
     if encoder:
@@ -125,6 +132,14 @@ def _activation_rows(deployment: Deployment, stage: int, tp_rank: int) -> list[R
         )
         rows.append(Row("encoder", "multimodal encoder", Account.HIDDEN, figure, True))
     return rows
+
+
+def _slope(deployment: Deployment, stage: int, tp_rank: int, peak: ActivationPeak) -> str:
+    """What a thousand more batched tokens would take, in words."""
+    more = deployment.max_num_batched_tokens.value + _STEP
+    batched = replace(deployment.max_num_batched_tokens, value=more)
+    wider = activation_peak(replace(deployment, max_num_batched_tokens=batched), stage, tp_rank)
+    return f"{_STEP} more batched tokens take {format_gib((wider.bytes - peak.bytes) / GIB)}"
 
 
 def _encoder_share(peak: int, encoder: int, text: int) -> int:

@@ -7,9 +7,11 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Final
 
+from vramledger.engine.finding import Severity
 from vramledger.engine.kv import KvPool
 from vramledger.engine.vllm.deployment import Deployment
 from vramledger.engine.vllm.graph_memory import captures
+from vramledger.engine.vllm.lint import lint
 from vramledger.ledger.rank import RankAccount
 from vramledger.model.cache import RecurrentState
 from vramledger.units import format_gib
@@ -23,6 +25,7 @@ class Startup:
     ranks: tuple[RankAccount, ...]
     pool: KvPool | None
     longest: int | None  # longest request the pool holds, None where it was not asked
+    request_tokens: int | None = None  # length of the stated requests, None where none is
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +56,12 @@ def _holds(startup: Startup) -> str:
         f"in {format_gib(tightest.left.low)} of KV cache on the tightest rank, at the pessimistic "
         "end."
     )
+
+
+def _configuration(startup: Startup) -> str | None:
+    """Arguments that the engine refuses before it looks at any memory."""
+    errors = (f for f in lint(startup.deployment) if f.severity is Severity.ERROR)
+    return next((f"{finding.message} ({finding.id})" for finding in errors), None)
 
 
 def _loading(startup: Startup) -> str | None:
@@ -182,6 +191,7 @@ def _name(rank: RankAccount) -> str:
 
 _Check = Callable[[Startup], str | None]
 _PHASES: Final[tuple[tuple[str, _Check], ...]] = (
+    ("configuration", _configuration),
     ("loading", _loading),
     ("start-up check", _free_memory),
     ("profiling", _profiling),
