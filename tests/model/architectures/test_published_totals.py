@@ -139,3 +139,23 @@ def test_deepseek_r1_with_its_prediction_layer_is_684_billion() -> None:
     assert model.params_total + count_elements(model.extra_tensors) == 684_489_830_656
     assert {t.role for t in model.extra_tensors} == {Role.DRAFT}
     assert {t.layer for t in model.extra_tensors if t.layer is not None} == {61}
+
+
+def test_an_embedding_decoder_has_no_language_head() -> None:
+    mistral = {
+        **LLAMA_SHAPE, "num_key_value_heads": 8, "intermediate_size": 14336, "vocab_size": 32000,
+    }  # fmt: skip
+    speaking = model_of("mistral", **mistral)
+    embedding = model_of("mistral", **mistral, architectures=["MistralModel"])
+    assert embedding.architecture == "MistralModel"
+    assert embedding.params_total == 7_110_660_096
+    assert speaking.params_total == 7_241_732_096
+
+
+def test_a_scoring_decoder_has_one_row_a_label_instead_of_a_language_head() -> None:
+    shape = {**LLAMA_SHAPE, "intermediate_size": 11008, "vocab_size": 32000}
+    bare = model_of("llama", **shape, architectures=["LlamaModel"])
+    scoring = model_of(
+        "llama", **shape, architectures=["LlamaForSequenceClassification"], id2label={"0": "good"}
+    )
+    assert scoring.params_total == bare.params_total + 4096

@@ -11,6 +11,7 @@ from typing import Final
 from vramledger.errors import UnknownName
 from vramledger.model.architectures.decoder import Decoder, Frame, Layer, Norms
 from vramledger.model.architectures.shape import Defaults, read_shape
+from vramledger.model.architectures.tops import label_count
 from vramledger.model.blocks.attention import GroupedAttention, ProjectionNames
 from vramledger.model.blocks.mlp import Mlp
 from vramledger.model.config import Config
@@ -37,12 +38,6 @@ class Family:
     name: str
     prefix: str
     tops: dict[str, Top]
-
-
-def label_count(config: Config) -> int:
-    """Classes of a classifier: ``num_labels``, the named labels, or two."""
-    labels = config.sub("id2label")
-    return config.integer("num_labels", len(labels.values) if labels and labels.values else 2)
 
 
 def _square(name: str, text: TextShape) -> list[Tensor]:

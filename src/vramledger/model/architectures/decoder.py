@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from typing import Final, Protocol
 
 from vramledger.model.architectures.common import stored_dtype
+from vramledger.model.architectures.tops import read_top
 from vramledger.model.blocks.moe import Moe
 from vramledger.model.cache import CacheLayer, CacheSpec
 from vramledger.model.config import Config
@@ -118,15 +119,21 @@ class Decoder:
     notes: tuple[str, ...] = ()
 
     def model(self, config: Config, model_id: str) -> Model:
-        """The model, its tensors in the order of checkpoints."""
+        """The model, its tensors in the order of checkpoints.
+
+        Where the configuration names the class without a language head, or the one that scores, the
+        model is that class.
+        """
+        top = read_top(config, self.architecture, self.text.hidden)
         text = replace(self.text, experts=self.text.experts or summed_experts(self.layers))
         tensors = self.frame.before(text)
         for i, layer in enumerate(self.layers):
             tensors += layer.tensors(self.frame.layer.format(i), i, text.hidden)
-        tensors += self.frame.after(text, tied=self.tied)
+        frame = self.frame if top.speaks else replace(self.frame, head="")
+        tensors += [*frame.after(text, tied=self.tied), *top.tensors]
         return Model(
             id=model_id,
-            architecture=self.architecture,
+            architecture=top.architecture,
             model_type=config.text("model_type", ""),
             kind=self.kind,
             dtype=stored_dtype(config),

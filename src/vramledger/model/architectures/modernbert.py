@@ -5,9 +5,10 @@ Class defaults are those of the configuration class in transformers 5.24.
 
 from typing import Final
 
-from vramledger.model.architectures.bert import Top, label_count, named_top
+from vramledger.model.architectures.bert import Top, named_top
 from vramledger.model.architectures.decoder import Decoder, Frame, Layer, Norms
 from vramledger.model.architectures.shape import Defaults, read_shape
+from vramledger.model.architectures.tops import label_count
 from vramledger.model.blocks.attention import GroupedAttention, ProjectionNames
 from vramledger.model.blocks.mlp import Mlp
 from vramledger.model.config import Config
