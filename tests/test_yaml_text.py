@@ -70,7 +70,7 @@ def test_what_is_not_plain_yaml_is_refused_in_one_sentence(text: str, message: s
 def test_a_bomb_of_aliases_is_stopped() -> None:
     lines = ["a0: &a0 [x, x, x, x, x, x, x, x, x, x]"]
     lines += [f"a{i}: &a{i} [{', '.join([f'*a{i - 1}'] * 10)}]" for i in range(1, 10)]
-    with pytest.raises(BadInput, match="expands to more than 50,000 values through its aliases"):
+    with pytest.raises(BadInput, match="holds more than 50,000 values, aliases written out"):
         parse_yaml("\n".join(lines), "f.yaml")
 
 

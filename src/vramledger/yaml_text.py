@@ -101,8 +101,8 @@ class _Walk:
         line = node.start_mark.line + 1
         if self.values > _MOST_VALUES:
             raise BadInput(
-                f"{self.name} line {line} expands to more than {_MOST_VALUES:,} values through "
-                "its aliases; write them out where they are needed."
+                f"{self.name} line {line} holds more than {_MOST_VALUES:,} values, aliases "
+                "written out; files a person writes hold fewer."
             )
         if len(path) > _DEEPEST:
             raise BadInput(f"{self.name} line {line} is nested more than {_DEEPEST} levels deep.")

@@ -56,6 +56,9 @@ def test_our_own_name_finds_the_card_in_any_case(name: str) -> None:
         ("H100SXM", "H100-80GB-SXM"),
         ("a100 sxm4 80 gb", "A100-80GB-SXM"),
         ("A6000", "RTX-A6000"),
+        ("RTX A4000 16GB", "RTX-A4000"),
+        ("RX 7900 XTX 24GB", "RX-7900-XTX"),
+        ("h200_sxm", "H200-141GB-SXM"),
         ("7900XTX", "RX-7900-XTX"),
         ("DGX Spark", "GB10"),
         ("gb300", "GB300"),
@@ -101,7 +104,9 @@ def test_an_unknown_name_gets_the_nearest_known_ones_and_where_it_was_written() 
     )
 
 
-@pytest.mark.parametrize("name", ["", " ", "-", "nvidia", "rtx", "\x00", "a" * 5000, "MIG 1g.5gb"])
+@pytest.mark.parametrize(
+    "name", ["", " ", "-", "nvidia", "rtx", "\x00", "a" * 5000, "MIG 1g.5gb", "RTX 3060 Laptop GPU"]
+)
 def test_a_name_that_tells_nothing_is_unknown(name: str) -> None:
     with pytest.raises(UnknownName):
         find(name)

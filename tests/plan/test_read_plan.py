@@ -158,6 +158,10 @@ def test_no_gpus_means_every_card_and_a_bare_word_is_a_profile() -> None:
             "The GPU name 'A100' in plan.yaml line 4, gpus[0] fits 4 cards: A100-40GB-PCIe, A100-40GB-SXM, A100-80GB-PCIe, A100-80GB-SXM; write one of these.",
         ),
         (
+            minimal(prices="{L4: 1.1}"),
+            "plan.yaml line 4: prices.L4 is '1.1', which is not a price per time; write it as 1.10/h or USD 800/month.",
+        ),
+        (
             minimal(prices="{L4: free}"),
             "plan.yaml line 4: prices.L4 is 'free', which is not a price per time; write it as 1.10/h or USD 800/month.",
         ),

@@ -126,7 +126,8 @@ def _all_names(card: CardFile) -> tuple[str, ...]:
 
 
 def _words_of(card: CardFile) -> frozenset[str]:
-    return frozenset().union(*map(names.words, _all_names(card)))
+    size = f"{card.figure('nominal_gb'):g}gb"
+    return frozenset({size}).union(*map(names.words, _all_names(card)))
 
 
 def _only(matches: tuple[CardFile, ...], name: str, where: str) -> str:

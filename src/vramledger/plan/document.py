@@ -6,7 +6,7 @@ where editors show them. Import this module only to read or describe a plan: pyd
 
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Discriminator, Field, Tag
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Discriminator, Field, Tag
 
 from vramledger.plan.percentiles import PATTERN
 
@@ -15,6 +15,9 @@ Tokens = Annotated[float, Field(ge=0, le=1 << 30, allow_inf_nan=False)]
 Share = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)]
 Positive = Annotated[float, Field(gt=0, allow_inf_nan=False)]
 Text = Annotated[str, Field(min_length=1)]
+Price = Annotated[
+    Text, BeforeValidator(lambda value: f"{value:g}" if type(value) in (int, float) else value)
+]
 Percentiles = dict[Annotated[str, Field(pattern=PATTERN)], Tokens]
 Limit = dict[
     Annotated[str, Field(pattern=_LIMIT_KEY)],
@@ -233,5 +236,5 @@ class PlanPart(Part):
     quality: QualityPart = QualityPart()
     headroom: Headroom = "auto"
     gpus: list[Text] = Field(default=[], description="Cards to consider; none means every card.")
-    prices: dict[Text, Text] = Field(default={}, description='Per GPU: {L40S: "1.10/h"}.')
+    prices: dict[Text, Price] = Field(default={}, description='Per GPU: {L40S: "1.10/h"}.')
     hardware: list[HardwarePart] = Field(default=[], description="Cards from a data sheet.")
