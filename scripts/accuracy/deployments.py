@@ -28,6 +28,7 @@ _CARDS: Final = {
     "H20": "H20-96GB-SXM",
     "MI300 (191.45 GiB visible)": "MI300X",
     "RX 7900 XTX 24GB": "RX-7900-XTX",
+    "RTX 3070 Laptop 8GB": "RTX-3070",
 }
 # A card of which only the memory is known: the usual one that reports it.
 _BY_MEMORY: Final = ((79.0, 80.0, "H100-80GB-SXM"), (139.0, 141.0, "H200-141GB-SXM"),

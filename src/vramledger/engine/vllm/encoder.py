@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from vramledger.engine.vllm.deployment import Deployment
-from vramledger.model.model import TowerInput
+from vramledger.model.model import ModelKind, TowerInput
 
 _TOWER_WIDTHS: Final = (
     11  # widths alive per position: MLP in and out (4 + 4), residual, norm, input
@@ -44,8 +44,18 @@ def _profiled_tower(deployment: Deployment) -> TowerInput | None:
 
 
 def _profiled_items(deployment: Deployment, tower: TowerInput) -> int:
-    """Largest items that fit the encoder budget: the batch, or one item where that is longer."""
+    """How many largest items are encoded at once while profiling.
+
+    V1 takes what the encoder budget holds: the batch, or one item where that is longer. V0 gives
+    an item to every sequence: all of them with an encoder-decoder model, else as many as the batch
+    has room for.
+    """
+    rows = deployment.max_num_seqs.value
+    if not deployment.rules.v1 and deployment.model.kind is ModelKind.ENCODER_DECODER:
+        return rows
     budget = max(deployment.max_num_batched_tokens.value, tower.tokens)
-    most = deployment.limit_mm_per_prompt.get(tower.modality)
     items = max(1, budget // tower.tokens)
-    return items if most is None else min(items, most * deployment.max_num_seqs.value)
+    each = deployment.limit_mm_per_prompt.get(
+        tower.modality, 1 if not deployment.rules.v1 else None
+    )
+    return items if each is None else min(items, each * rows)

@@ -72,8 +72,9 @@ def non_torch(deployment: Deployment, stage: int) -> Figure:
 
 def _unfamiliar(deployment: Deployment, key: CalibrationKey) -> float:
     """By how much a band widens on a GPU architecture that the family was not observed on."""
-    known = deployment.accelerator.architecture in seen_on(key.family)
-    return 1.0 if known else _UNFAMILIAR
+    seen = seen_on(key.family)
+    familiar = not seen or deployment.accelerator.architecture in seen
+    return 1.0 if familiar else _UNFAMILIAR
 
 
 def switched_peers(deployment: Deployment) -> int:
@@ -93,8 +94,14 @@ def context(deployment: Deployment) -> Figure:
     """
     if deployment.rules.profile is ProfileRule.V1_ALL_NON_TORCH:
         return Figure.sharp(0.0, Basis.DERIVED, "counted with non-torch memory by this version")
-    joined = deployment.layout.world > 1 and deployment.rules.nccl_outside_budget
-    return coefficient("context", "tp" if joined else "one").figure("context and communicators")
+    alone = coefficient("context", "one").figure("CUDA context")
+    if deployment.layout.world == 1 or not deployment.rules.nccl_outside_budget:
+        return alone
+    joined = coefficient("context", "tp").figure("context and communicators")
+    if switched_peers(deployment):
+        return joined
+    middle = (alone.value + joined.value) / 2
+    return Figure(middle, alone.low, joined.high, joined.basis, f"{joined.source}; no fabric")
 
 
 def unprofiled(_deployment: Deployment) -> Figure:
