@@ -25,12 +25,16 @@ class Case:
         """The same case with that flag set; the last flag of a name counts."""
         flags = tuple(flag for flag in self.launch.flags if flag.name != name)
         flag = Flag(name, value, f"--{name}")
-        return replace(self, launch=replace(self.launch, flags=(*flags, flag)))
+        return self._launched((*flags, flag))
 
     def without_flag(self, name: str) -> "Case":
         """The same case without that flag."""
         flags = tuple(flag for flag in self.launch.flags if flag.name != name)
-        return replace(self, launch=replace(self.launch, flags=flags))
+        return self._launched(flags)
+
+    def _launched(self, flags: tuple[Flag, ...]) -> "Case":
+        """With these flags; the words they were read from no longer count."""
+        return replace(self, launch=replace(self.launch, flags=flags, arguments=()))
 
     def deployment(self) -> Deployment:
         """The deployment, every default resolved anew."""

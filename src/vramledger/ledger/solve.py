@@ -210,10 +210,14 @@ def _largest(fits: Callable[[int], bool], most: int) -> int:
 
 
 def _smallest(fits: Callable[[int], bool], least: int, most: int) -> int | None:
-    """The smallest value of a range above which everything fits, None where its end does not."""
-    if not fits(most):
+    """The smallest value of the stretch of fitting values that reaches highest, None without one.
+
+    The end of the range need not fit: a utilization above what is free at the start is refused.
+    """
+    high = next((value for value in range(most, least - 1, -1) if fits(value)), None)
+    if high is None:
         return None
-    low, high = least - 1, most
+    low = least - 1
     while high - low > 1:
         middle = (low + high) // 2
         low, high = (low, middle) if fits(middle) else (middle, high)

@@ -1,0 +1,186 @@
+"""Questions put to a ledger backwards: solve, compare, sweep, gate, measured beside predicted."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from vramledger.engine.read import read_launch
+from vramledger.engine.vllm.log.lines import parse_lines
+from vramledger.engine.vllm.log.startup import parse_startup
+from vramledger.errors import BadInput, UnknownName
+from vramledger.ledger.case import Case
+from vramledger.ledger.gate import gate, read_baseline
+from vramledger.ledger.measured import compare_log
+from vramledger.ledger.question import accelerator_for, model_of
+from vramledger.ledger.solve import Load, holds, solve
+from vramledger.ledger.sweep import movers, parse_axis, sweep
+from vramledger.ledger.versus import versus
+from vramledger.report.ledger_json import ledger_json
+
+
+def case(command: str, gpu: str, version: str | None = None) -> Case:
+    launch = read_launch(command)
+    return Case(launch, model_of(launch), accelerator_for(gpu), version)
+
+
+LLAMA_ON_L4 = "vllm serve meta-llama/Llama-3.1-8B-Instruct"
+
+
+def test_the_largest_length_holds_and_one_block_more_does_not() -> None:
+    start = case(LLAMA_ON_L4, "L4", "0.19.0")
+    answer = solve(start, "max-model-len", Load())
+    assert isinstance(answer.value, int)
+    assert answer.value % 16 == 0
+    assert holds(start.with_flag("max-model-len", str(answer.value)), Load())
+    assert not holds(start.with_flag("max-model-len", str(answer.value + 16)), Load())
+
+
+def test_the_largest_concurrency_holds_and_one_more_does_not() -> None:
+    start = case(f"{LLAMA_ON_L4} --max-model-len 8192", "L4", "0.19.0")
+    answer = solve(start, "max-num-seqs", Load(tokens=2048))
+    assert isinstance(answer.value, int)
+    more = answer.value + 1
+    changed = start.with_flag("max-num-seqs", str(more))
+    assert not holds(changed, Load(more, 2048))
+
+
+def test_the_smallest_utilization_holds_and_one_hundredth_less_does_not() -> None:
+    start = case(f"{LLAMA_ON_L4} --max-model-len 8192", "L4", "0.19.0")
+    answer = solve(start, "gpu-memory-utilization", Load())
+    assert isinstance(answer.value, float)
+    less = f"{answer.value - 0.01:.2f}"
+    assert not holds(start.with_flag("gpu-memory-utilization", less), Load())
+
+
+def test_explicit_kv_bytes_hold_exactly_the_load() -> None:
+    start = case(f"{LLAMA_ON_L4} --max-model-len 8192", "H100-80GB-SXM", "0.19.0")
+    answer = solve(start, "kv-cache-memory-bytes", Load(4, 8192))
+    assert answer.value == (4 * 512 + 1) * 2_097_152
+    assert answer.ledger is not None
+    pool = answer.ledger.pool
+    assert pool is not None
+    assert pool.capacity(8192) == 4
+
+
+def test_the_smallest_number_of_gpus_is_legal_for_the_heads() -> None:
+    start = case(
+        "vllm serve meta-llama/Llama-3.1-70B-Instruct --max-model-len 8192", "L40S", "0.19.0"
+    )
+    assert solve(start, "gpus", Load()).value == 4
+
+
+def test_an_unknown_question_is_refused_by_name() -> None:
+    with pytest.raises(UnknownName) as caught:
+        solve(case(LLAMA_ON_L4, "L4"), "max-model-length", Load())
+    assert str(caught.value) == (
+        "Unknown question for --solve 'max-model-length'; the nearest known one is max-model-len."
+    )
+
+
+def test_lengths_below_the_chunking_threshold_cost_more_activation_in_old_versions() -> None:
+    start = case("vllm serve meta-llama/Llama-3.1-70B-Instruct -tp 2", "H100-80GB-SXM", "0.5.4")
+    tokens = {}
+    for length in (131_072, 24_000, 20_000):
+        ledger = start.with_flag("max-model-len", str(length)).ledger()
+        assert ledger.pool is not None
+        tokens[length] = ledger.pool.tokens
+    assert tokens[131_072] > tokens[20_000] > tokens[24_000]
+
+
+def test_two_launches_are_compared_setting_by_setting() -> None:
+    before = case(f"{LLAMA_ON_L4} --max-model-len 8192", "L4", "0.19.0")
+    after = before.with_flag("kv-cache-dtype", "fp8")
+    result = versus(before, after)
+    assert [s.name for s in result.settings] == ["kv_cache_dtype", "--kv-cache-dtype alone"]
+    assert result.tokens_before is not None
+    assert result.tokens_after is not None
+    assert result.settings[1].alone_tokens == result.tokens_after - result.tokens_before
+    assert result.sentence.startswith("The KV cache grows from ")
+
+
+@pytest.mark.parametrize(
+    ("text", "values"),
+    [
+        ("max-model-len=4k..16k", ("4096", "8192", "16384")),
+        ("concurrency=1..6", ("1", "2", "4", "6")),
+        ("kv_cache_dtype=auto,fp8", ("auto", "fp8")),
+    ],
+)
+def test_axes_are_ranges_or_lists(text: str, values: tuple[str, ...]) -> None:
+    assert parse_axis(text).values == values
+
+
+@pytest.mark.parametrize("text", ["", "max-model-len", "x=", "x=8k..4k", "x=a..b", "x=,"])
+def test_other_axes_are_refused(text: str) -> None:
+    with pytest.raises(BadInput):
+        parse_axis(text)
+
+
+def test_a_table_keeps_the_rows_that_do_not_fit() -> None:
+    start = case(LLAMA_ON_L4, "L4", "0.19.0")
+    entries = sweep(start, parse_axis("max-model-len=8k..128k"), 1, None)
+    assert [entry.fits for entry in entries] == sorted((e.fits for e in entries), reverse=True)
+    assert entries[0].fits
+    assert not entries[-1].fits
+    assert "does not fit" in entries[-1].reason
+
+
+def test_length_and_concurrency_move_a_full_attention_model_alike() -> None:
+    start = case(f"{LLAMA_ON_L4} --max-model-len 8192", "L4", "0.19.0")
+    found = {mover.name: mover.added_gib for mover in movers(start, 16, 8192)}
+    assert found["request length"] == found["concurrent requests"] == pytest.approx(16.0)
+
+
+def test_the_gate_names_the_setting_that_lost_tokens(tmp_path: Path) -> None:
+    start = case(f"{LLAMA_ON_L4} --max-model-len 8192", "H100-80GB-SXM", "0.19.0")
+    path = tmp_path / "KV.json"
+    path.write_text(json.dumps(ledger_json(start.ledger())))
+    baseline = read_baseline(path)
+    assert gate(start.ledger(), baseline, 0.0).holds
+    worse = start.with_flag("max-num-batched-tokens", "65536").ledger()
+    verdict = gate(worse, baseline, 0.05)
+    assert not verdict.holds
+    assert "max_num_batched_tokens 8192 -> 65536" in verdict.sentence
+    assert "The row that grew most is activation peak" in verdict.sentence
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ("{", "is not JSON; save one with vram ledger ... --json."),
+        ('{"schema": "x"}', "is no ledger of schema vramledger.ledger/1"),
+        ('{"schema": "vramledger.ledger/1", "kv": {}}', "lacks a figure the gate needs"),
+    ],
+)
+def test_a_broken_baseline_is_one_sentence(tmp_path: Path, content: str, message: str) -> None:
+    path = tmp_path / "KV.json"
+    path.write_text(content)
+    with pytest.raises(BadInput, match=message.replace(".", r"\.")):
+        read_baseline(path)
+
+
+LOG = """\
+(Worker_TP0 pid=1) INFO [x.py:1] Model loading took 14.99 GiB memory and 4.0 seconds
+(Worker_TP0 pid=1) INFO [x.py:1] Available KV cache memory: 50.0 GiB
+(EngineCore_DP0 pid=1) INFO [x.py:1] GPU KV cache size: 409,600 tokens
+"""
+
+
+def test_a_gap_above_two_percent_gets_its_likely_reason() -> None:
+    start = case(
+        f"{LLAMA_ON_L4} --max-model-len 8192 --gpu-memory-utilization 0.95",
+        "H100-80GB-SXM",
+        "0.19.0",
+    )
+    found = {
+        c.key: c
+        for c in compare_log(start.ledger(), parse_startup(parse_lines(LOG.splitlines()), "log"))
+    }
+    weights = found["weights_gib"]
+    assert weights.gap is not None
+    assert abs(weights.gap) < 0.002
+    assert weights.reason == ""
+    kv = found["kv_cache_gib"]
+    assert kv.inside_band is False
+    assert kv.reason == "The other rows took more than predicted: see the rows above for which."
