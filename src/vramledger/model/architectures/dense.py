@@ -3,7 +3,7 @@
 Class defaults are those of the configuration classes in transformers 5.24.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from vramledger.model.architectures import windows
@@ -26,16 +26,6 @@ from vramledger.model.tensor import Role, Tensor
 
 _TIED: Final = Switch("tie_word_embeddings", default=True)
 _BIASED: Final = Switch("attention_bias", default=True)
-_WHOLE_NORM: Final = QueryKeyNorm(span=NormSpan.WHOLE)
-_SANDWICH: Final = Norms(
-    (
-        "input_layernorm",
-        "post_attention_layernorm",
-        "pre_feedforward_layernorm",
-        "post_feedforward_layernorm",
-    )
-)
-_AFTER: Final = Norms(("post_attention_layernorm", "post_feedforward_layernorm"))
 _GLM: Final = Defaults(4096, 40, 32, 13696, 151552, kv_heads=2, head_dim=128, positions=131072)
 _QWEN_WINDOWS: Final = windows.switched(lambda i, bound: i >= bound)
 
@@ -51,14 +41,18 @@ class LearnedActivation:
         ]
 
 
+_LLAMA: Final = Style(
+    "LlamaForCausalLM",
+    Defaults(4096, 32, 32, 11008, 32000),
+    qkv_bias=ATTENTION_BIAS,
+    out_bias=ATTENTION_BIAS,
+    mlp_bias=MLP_BIAS,
+)
+
 STYLES: Final = {
-    "llama": Style(
-        "LlamaForCausalLM",
-        Defaults(4096, 32, 32, 11008, 32000),
-        qkv_bias=ATTENTION_BIAS,
-        out_bias=ATTENTION_BIAS,
-        mlp_bias=MLP_BIAS,
-    ),
+    "llama": _LLAMA,
+    "aquila": replace(_LLAMA, architecture="AquilaForCausalLM"),
+    "xverse": replace(_LLAMA, architecture="XverseForCausalLM"),
     "mistral": Style(
         "MistralForCausalLM",
         Defaults(4096, 32, 32, 14336, 32000, kv_heads=8, positions=131072),
@@ -116,25 +110,6 @@ STYLES: Final = {
         qkv_bias=ATTENTION_BIAS,
         out_bias=ATTENTION_BIAS,
     ),
-    "gemma2": Style(
-        "Gemma2ForCausalLM",
-        Defaults(2304, 26, 8, 9216, 256000, kv_heads=4, head_dim=256, positions=8192),
-        tied=_TIED,
-        qkv_bias=ATTENTION_BIAS,
-        out_bias=ATTENTION_BIAS,
-        norms=_SANDWICH,
-        windows=windows.interleaved(2),
-    ),
-    "gemma3_text": Style(
-        "Gemma3ForCausalLM",
-        Defaults(2304, 26, 8, 9216, 262208, kv_heads=4, head_dim=256, positions=131072),
-        tied=_TIED,
-        qkv_bias=ATTENTION_BIAS,
-        out_bias=ATTENTION_BIAS,
-        norm=QueryKeyNorm(),
-        norms=_SANDWICH,
-        windows=windows.interleaved(6),
-    ),
     "cohere": Style(
         "CohereForCausalLM",
         Defaults(8192, 40, 64, 22528, 256000, positions=8192),
@@ -161,23 +136,6 @@ STYLES: Final = {
         out_bias=ATTENTION_BIAS,
         norms=Norms(()),
         frame=Frame(norm=""),
-    ),
-    "olmo2": Style(
-        "Olmo2ForCausalLM",
-        Defaults(4096, 32, 32, 11008, 50304),
-        qkv_bias=ATTENTION_BIAS,
-        out_bias=ATTENTION_BIAS,
-        norm=_WHOLE_NORM,
-        norms=_AFTER,
-    ),
-    "olmo3": Style(
-        "Olmo3ForCausalLM",
-        Defaults(4096, 32, 32, 11008, 50304),
-        qkv_bias=ATTENTION_BIAS,
-        out_bias=ATTENTION_BIAS,
-        norm=_WHOLE_NORM,
-        norms=_AFTER,
-        windows=windows.interleaved(4),
     ),
     "starcoder2": Style(
         "Starcoder2ForCausalLM",
@@ -207,20 +165,6 @@ STYLES: Final = {
         mlp_bias=MLP_BIAS,
     ),
     "glm": Style("GlmForCausalLM", _GLM, qkv_bias=_BIASED, mlp_names=FUSED),
-    "glm4": Style(
-        "Glm4ForCausalLM",
-        _GLM,
-        qkv_bias=_BIASED,
-        mlp_names=FUSED,
-        norms=Norms(
-            (
-                "input_layernorm",
-                "post_attention_layernorm",
-                "post_self_attn_layernorm",
-                "post_mlp_layernorm",
-            )
-        ),
-    ),
     "smollm3": Style(
         "SmolLM3ForCausalLM",
         Defaults(2048, 36, 16, 11008, 128256, kv_heads=4, positions=32768),
@@ -236,13 +180,6 @@ STYLES: Final = {
         qkv_bias=_BIASED,
         out_bias=Switch("attention_out_bias"),
         mlp_bias=MLP_BIAS,
-    ),
-    "exaone4": Style(
-        "Exaone4ForCausalLM",
-        Defaults(4096, 32, 32, 16384, 102400, kv_heads=32),
-        norm=QueryKeyNorm(),
-        norms=_AFTER,
-        windows=windows.interleaved(4),
     ),
     "ernie4_5": Style(
         "Ernie4_5ForCausalLM",
@@ -278,6 +215,19 @@ STYLES: Final = {
         out_bias=ATTENTION_BIAS,
         mlp_bias=MLP_BIAS,
         mlp_names=PLAIN,
+    ),
+    "persimmon": Style(
+        "PersimmonForCausalLM",
+        Defaults(4096, 36, 64, 16384, 262144, positions=16384),
+        qkv_bias=ON,
+        out_bias=ON,
+        mlp_bias=ON,
+        norm=QueryKeyNorm("q_layernorm", "k_layernorm", bias=True),
+        norm_when=Switch("qk_layernorm", default=True),
+        norms=Norms(bias=True),
+        projections=ProjectionNames.fused("query_key_value", "dense"),
+        mlp_names=("dense_h_to_4h", "dense_4h_to_h"),
+        frame=Frame(norm="model.final_layernorm"),
     ),
     "helium": Style(
         "HeliumForCausalLM",

@@ -135,6 +135,19 @@ STYLES: Final = {
             sparse=mixture.listed(mixture.first_dense(1)),
         ),
     ),
+    "mistral4": LatentStyle(
+        "Mistral4ForCausalLM",
+        Defaults(4096, 36, 32, 12288, 131072, positions=1048576),
+        Ranks(q=1024, kv=256, nope=64),
+        Mixture(
+            Moe(0, 0, 0),
+            Key(_ROUTED, 128),
+            Key(_PER_TOKEN, 4),
+            Key(("moe_intermediate_size",), 2048),
+            shared_count=Key(("n_shared_experts",), 1, least=0),
+            sparse=mixture.after_first(0),
+        ),
+    ),
     "minicpm3": LatentStyle(
         "MiniCPM3ForCausalLM",
         Defaults(2560, 62, 40, 6400, 73448, positions=32768),

@@ -8,13 +8,13 @@ from typing import Final
 from vramledger.model.architectures import mixture, mtp, windows
 from vramledger.model.architectures.decoder import Norms
 from vramledger.model.architectures.mixture import SHARED_EXPERT, Key, Mixture
-from vramledger.model.architectures.shape import Defaults
+from vramledger.model.architectures.shape import Defaults, read_shape
 from vramledger.model.architectures.style import ATTENTION_BIAS, Style, Switch, build_from
 from vramledger.model.blocks.attention import NormSpan, QueryKeyNorm
 from vramledger.model.blocks.mlp import FUSED, Mlp
 from vramledger.model.blocks.moe import Correction, Moe
 from vramledger.model.config import Config
-from vramledger.model.model import Model
+from vramledger.model.model import Model, TextShape
 from vramledger.model.tensor import Role
 
 _TIED: Final = Switch("tie_word_embeddings", default=True)
@@ -25,10 +25,12 @@ _STEERED: Final = Moe(
 )
 _LOCAL: Final = ("num_local_experts", "num_experts")
 _ROUTED: Final = ("n_routed_experts", "num_local_experts", "num_experts")
-_GRANITE: Final = Moe(
-    0, 0, 0, name="block_sparse_moe.", expert_name="", router="router.layer",
-    names=("input_linear", "input_linear", "output_linear"),
-)  # fmt: skip
+
+
+def _without_dense_width(config: Config) -> TextShape:
+    """Solar-Open's dimensions: no layer is dense."""
+    defaults = Defaults(4096, 48, 64, 0, 196608, kv_heads=8, head_dim=128, positions=131072)
+    return read_shape(config, defaults, intermediate=0)
 
 
 def _uncounted_modules(config: Config) -> tuple[str, ...]:
@@ -106,18 +108,6 @@ STYLES: Final = {
             Key(_LOCAL, 16),
             Key(("num_experts_per_tok",), 2),
             Key(("intermediate_size",), 6400),
-        ),
-    ),
-    "granitemoe": Style(
-        "GraniteMoeForCausalLM",
-        Defaults(4096, 32, 32, 11008, 32000),
-        qkv_bias=ATTENTION_BIAS,
-        out_bias=ATTENTION_BIAS,
-        feed_forward=Mixture(
-            _GRANITE,
-            Key(_LOCAL, 8),
-            Key(("num_experts_per_tok",), 2),
-            Key(("intermediate_size",), 11008),
         ),
     ),
     "gpt_oss": Style(
@@ -224,6 +214,48 @@ STYLES: Final = {
             bias_key="mlp_bias",
         ),
         draft=lambda config, text, layer: mtp.prediction_layers(config, text, layer, mtp.HUNYUAN),
+    ),
+    "exaone_moe": Style(
+        "ExaoneMoeForCausalLM",
+        Defaults(4096, 32, 32, 16384, 102400, kv_heads=32),
+        norm=QueryKeyNorm(),
+        windows=windows.interleaved(4),
+        feed_forward=Mixture(
+            Moe(
+                0, 0, 0, router_float32=True, correction=Correction("e_score_correction_bias"),
+            ),
+            Key(("num_experts", "num_local_experts"), 64),
+            Key(("num_experts_per_tok",), 8),
+            Key(("moe_intermediate_size",), 1024),
+            shared_count=Key(("num_shared_experts",), 1, least=0),
+            sparse=mixture.listed(mixture.first_dense(1, "first_k_dense_replace")),
+        ),
+    ),
+    "solar_open": Style(
+        "SolarOpenForCausalLM",
+        qkv_bias=ATTENTION_BIAS,
+        feed_forward=Mixture(
+            _STEERED,
+            Key(_ROUTED, 128),
+            Key(("num_experts_per_tok",), 8),
+            Key(("moe_intermediate_size",), 1280),
+            shared_count=Key(("n_shared_experts",), 1, least=0),
+        ),
+        shape=_without_dense_width,
+    ),
+    "flex_olmo": Style(
+        "FlexOlmoForCausalLM",
+        Defaults(4096, 32, 32, 11008, 100352, positions=4096),
+        qkv_bias=ATTENTION_BIAS,
+        out_bias=ATTENTION_BIAS,
+        norm=QueryKeyNorm(span=NormSpan.WHOLE),
+        norms=Norms(("post_attention_layernorm", "post_feedforward_layernorm")),
+        feed_forward=Mixture(
+            _PLAIN,
+            Key(("num_experts", "num_local_experts"), 7),
+            Key(("num_experts_per_tok",), 5),
+            Key(("intermediate_size",), 11008),
+        ),
     ),
     "deepseek": Style(
         "DeepseekForCausalLM",
