@@ -17,6 +17,7 @@ import click
 from vramledger.cli.main import cli
 from vramledger.cli.verbs import VERBS
 from vramledger.errors import ExitCode
+from worked_example import rough_markdown, steps_table
 
 ROOT = Path(__file__).parents[1]
 VRAM = Path(sys.executable).parent / "vram"
@@ -112,6 +113,8 @@ FILES: dict[str, Callable[[], str]] = {"docs/reference/cli.md": cli_reference}
 BLOCKS: dict[str, Callable[[], str]] = {
     "exit-codes": exit_codes,
     "accuracy": accuracy_table,
+    "worked-steps": steps_table,
+    "worked-rough": rough_markdown,
     "example-ledger": lambda: example("ledger"),
     "example-inspect": lambda: example("inspect"),
     "example-size": lambda: example("size"),
