@@ -41,4 +41,5 @@ def _mixer(config: Config, hidden: int) -> Mamba2:
     else:
         width, key = config.integer("mamba_d_ssm", 1024), "'mamba_d_ssm'"
     gated = config.flag("mamba_rms_norm", default=False)
-    return read_mamba2(config, width=width, width_key=key, gated_norm=gated)
+    out_bias = config.flag("projectors_bias", default=False)
+    return read_mamba2(config, width=width, width_key=key, gated_norm=gated, out_bias=out_bias)

@@ -42,7 +42,7 @@ def build(config: Config, model_id: str) -> Model:
     narrow = config.integer("hidden_size_per_layer_input", 256)
     others: tuple[FeedForward, ...] = (
         PerLayerInput(narrow),
-        _AltUp(streams, scaled=config.flag("altup_correct_scale", default=True)),
+        _AltUp(streams),
         _Laurel(config.integer("laurel_rank", 64)),
     )
     return Decoder(
@@ -64,7 +64,6 @@ class _AltUp:
     """Predicts and corrects the parallel streams; whole on every rank."""
 
     streams: int
-    scaled: bool
 
     def tensors(self, prefix: str, layer: int, hidden: int) -> list[Tensor]:
         base, streams = f"{prefix}altup.", self.streams
@@ -76,9 +75,8 @@ class _AltUp:
         found = norm(f"{base}router_norm", hidden, layer=layer)
         for name, (out, inputs) in shapes.items():
             found += linear(f"{base}{name}", out, inputs, Role.OTHER, Shard.REPLICATED, layer=layer)
-        if self.scaled:
-            found.append(Tensor(f"{base}correct_output_scale", (hidden,), Role.OTHER, layer=layer))
-        return found
+        scale = Tensor(f"{base}correct_output_scale", (hidden,), Role.OTHER, layer=layer)
+        return [*found, scale]
 
 
 @dataclass(frozen=True, slots=True)

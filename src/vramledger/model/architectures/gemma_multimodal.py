@@ -117,7 +117,7 @@ def _gemma4_unified(config: Config, hidden: int) -> list[Tower]:
 
 
 def _raw_patches(config: Config, hidden: int) -> Tower:
-    role, prefix = Role.VISION, "model.embed_vision."
+    role, prefix = Role.VISION, "model.vision_embedder."
     width = config.integer("mm_embed_dim", 3840)
     side = config.integer("patch_size", 16) * config.integer("pooling_kernel_size", 3)
     rows = config.integer("mm_posemb_size", 1120)
@@ -128,11 +128,7 @@ def _raw_patches(config: Config, hidden: int) -> Tower:
         *layer_norm(f"{prefix}patch_ln2", width, role),
         Tensor(f"{prefix}pos_embedding", (rows, 2, width), role),
         *layer_norm(f"{prefix}pos_norm", width, role),
-        *replicated(
-            f"{prefix}multimodal_embedder.embedding_projection",
-            (hidden, config.integer("output_proj_dims", 3840)),
-            Role.PROJECTOR,
-        ),
+        *_project("vision", config.integer("output_proj_dims", 3840), hidden),
     ]
     pixels = _IMAGE_TOKENS * flat
     return Tower(tuple(weights), TowerInput("image", pixels, _IMAGE_TOKENS, _IMAGE_TOKENS, width))

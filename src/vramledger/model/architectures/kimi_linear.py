@@ -56,7 +56,7 @@ def build(config: Config, model_id: str) -> Model:
             Layer(latent if kind == FULL else mixer, block, others=others)
             for kind, block in zip(kinds, _blocks(config, text), strict=True)
         ),
-        tied=config.flag("tie_word_embeddings", default=False),
+        tied=False,  # the class stores a head whatever the flag says
         frame=Frame(extra=_output_residual(text.hidden) if residual else ()),
     ).model(config, model_id)
 

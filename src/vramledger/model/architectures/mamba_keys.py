@@ -5,7 +5,14 @@ from vramledger.model.blocks.mamba2 import Mamba2
 from vramledger.model.config import Config
 
 
-def read_mamba2(config: Config, *, width: int, width_key: str, gated_norm: bool = True) -> Mamba2:
+def read_mamba2(
+    config: Config,
+    *,
+    width: int,
+    width_key: str,
+    gated_norm: bool = True,
+    out_bias: bool | None = None,
+) -> Mamba2:
     """The mixer; ``mamba_d_head`` "auto" shares `width`, which `width_key` gave, among the heads.
 
     Raises:
@@ -30,6 +37,7 @@ def read_mamba2(config: Config, *, width: int, width_key: str, gated_norm: bool 
         kernel=config.integer("mamba_d_conv", 4),
         bias=config.flag("mamba_proj_bias", default=False),
         conv_bias=config.flag("mamba_conv_bias", default=True),
+        out_bias=out_bias,
         gated_norm=gated_norm,
         name="mamba.",
     )

@@ -37,7 +37,7 @@ def build(config: Config, model_id: str) -> Model:
         architecture="NemotronHForCausalLM",
         text=text,
         layers=tuple(_layer(config, text, kind) for kind in kinds),
-        tied=config.flag("tie_word_embeddings", default=False),
+        tied=False,  # the class stores a head whatever the flag says
         frame=Frame("backbone.embeddings", "backbone.layers.{}.", "backbone.norm_f"),
         extra_tensors=_prediction(config, text),
     ).model(config, model_id)

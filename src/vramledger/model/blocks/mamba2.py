@@ -29,8 +29,9 @@ class Mamba2:
     groups: int
     state: int
     kernel: int
-    bias: bool  # of in_proj and out_proj
+    bias: bool  # of in_proj, and of out_proj where that says nothing else
     conv_bias: bool
+    out_bias: bool | None = None
     gated_norm: bool = True  # an RMS norm over the output
     name: str = "mixer."
 
@@ -41,11 +42,12 @@ class Mamba2:
     def tensors(self, prefix: str, layer: int, hidden: int) -> list[Tensor]:
         """The weights of one layer; `prefix` ends before the mixer's own name."""
         base, role = f"{prefix}{self.name}", Role.STATE
+        out_bias = self.bias if self.out_bias is None else self.out_bias
         found = [
             *self._input(base, layer, hidden),
             *self._convolution(base, layer),
             *linear(f"{base}out_proj", hidden, self.width, role, Shard.ROW,
-                    layer=layer, bias=self.bias, units=self.heads),
+                    layer=layer, bias=out_bias, units=self.heads),
         ]  # fmt: skip
         found += [
             Tensor(f"{base}{name}", (self.heads,), role, Shard.COLUMN, layer)

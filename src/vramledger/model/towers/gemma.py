@@ -133,15 +133,19 @@ def read_gemma3n_audio(config: Config) -> Conformer:
 
 
 def read_gemma4_audio(config: Config) -> Conformer:
-    """From the audio section of a Gemma 4 model; its input has 128 mel bins."""
+    """From the audio section of a Gemma 4 model.
+
+    The class takes as many mel bins as its first convolution has channels.
+    """
+    channels = _channels(config, "subsampling_conv_channels")
     return Conformer(
         names=GEMMA4,
         hidden=config.integer("hidden_size", 1024),
         depth=depth(config, "num_hidden_layers", 12),
         heads=config.integer("num_attention_heads", 8),
         kernel=config.integer("conv_kernel_size", 5),
-        mels=128,
-        channels=_channels(config, "subsampling_conv_channels"),
+        mels=channels[0],
+        channels=channels,
         output=config.integer("output_proj_dims", 1536),
     )
 

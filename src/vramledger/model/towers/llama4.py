@@ -46,8 +46,8 @@ class Llama4Tower:
             *layer_norm(f"{prefix}layernorm_pre", hidden, role),
             *layer_norm(f"{prefix}layernorm_post", hidden, role),
             *self.vit.tensors(prefix),
-            *linear(f"{prefix}vision_adapter.mlp.fc1", self.adapter_in,
-                    hidden * self.shuffle**2, role, Shard.COLUMN),
+            *linear(f"{prefix}vision_adapter.mlp.fc1", self.adapter_in, self.vit.intermediate,
+                    role, Shard.COLUMN),
             *linear(f"{prefix}vision_adapter.mlp.fc2", self.adapter_out, self.adapter_in, role,
                     Shard.ROW),
         ]  # fmt: skip

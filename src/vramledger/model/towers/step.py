@@ -3,7 +3,7 @@
 Names are those of the published checkpoints, defaults those of the class in transformers 5.24.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from vramledger.model.config import Config
@@ -44,7 +44,7 @@ class StepTower:
             *replicated(f"{prefix}conv1", shape, role),
             Tensor(f"{prefix}positional_embedding", (self.positions, hidden), role),
             *layer_norm(f"{prefix}ln_pre", hidden, role),
-            *self.vit.tensors(prefix),
+            *(_stored(tensor) for tensor in self.vit.tensors(prefix)),
         ]
         for i in range(self.vit.depth):
             base = f"{prefix}{_NAMES.layer.format(i)}"
@@ -59,6 +59,12 @@ class StepTower:
         grid = self.image // self.patch
         pixels = self.channels * self.image**2
         return TowerInput("image", pixels, (grid // 4) ** 2, grid**2, self.vit.hidden)
+
+
+def _stored(tensor: Tensor) -> Tensor:
+    """The joint projection of queries, keys and values is stored as a parameter of the layer."""
+    name = tensor.name.replace(".in_proj.", ".in_proj_")
+    return replace(tensor, name=name)
 
 
 def read_step(config: Config) -> StepTower:
