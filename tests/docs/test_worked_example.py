@@ -3,7 +3,6 @@
 from itertools import pairwise
 
 import worked_example as example
-
 from vramledger.model.figures import full_bytes_per_token
 from vramledger.units import GIB, KIB
 
