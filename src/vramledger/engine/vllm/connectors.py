@@ -30,6 +30,7 @@ _MULTI: Final = "MultiConnector"
 _MULTI_SINCE: Final[Release] = (0, 21, 0)
 _CHUNKED_ALLOWED: Final = "VLLM_ALLOW_CHUNKED_LOCAL_ATTN_WITH_HYBRID_KV_CACHE"
 _CHUNKED_SINCE: Final[Release] = (0, 10, 1)
+_CHUNKED_ALLOWED_SINCE: Final[Release] = (0, 12, 0)  # off in 0.11.0, on in 0.14.0
 
 
 def connector_name(values: Values) -> str | None:
@@ -73,6 +74,8 @@ def resolve_hybrid_manager(
                 f"{name} does not work with the hybrid KV cache manager, so it is off.",
             )
     allowed = values.environment_switch(_CHUNKED_ALLOWED)
+    if allowed is None:
+        allowed = release >= _CHUNKED_ALLOWED_SINCE
     if traits.chunked_local and release >= _CHUNKED_SINCE and not allowed:
         return Setting(
             True,

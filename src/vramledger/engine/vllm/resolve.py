@@ -101,7 +101,7 @@ def resolve(
         enable_prefix_caching=resolve_prefix_caching(values, setup.traits, rules),
         enable_chunked_prefill=chunked,
         async_scheduling=resolve_async(values, setup.traits, rules, setup.layout,
-                                       spec.speculation),
+                                       spec.speculation, accelerator.vendor),
         disable_hybrid_kv_cache_manager=resolve_hybrid_manager(
             values, setup.release, setup.traits, connector),
         cudagraph_capture_sizes=_captures(setup, compilation, batch, spec.speculation, mode),

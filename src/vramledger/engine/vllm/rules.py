@@ -184,5 +184,4 @@ class Rules:
     lora_experts: bool = False  # adapters reach fused experts (0.12 on)
     lora_extra_vocabulary: int = 256  # tokens an adapter may add (up to 0.11)
     mla_probe_allocates: bool = False  # choosing an MLA back end allocates 128 MiB (0.12 to 0.25)
-    chunked_groups: bool = False  # chunked attention has groups of its own by default (0.12 on)
     groups_by_stage: bool = False  # every pipeline stage groups its own layers (0.9.1 to 0.10)

@@ -10,6 +10,7 @@ from vramledger.engine.vllm.deployment import Speculation
 from vramledger.engine.vllm.model_traits import Traits
 from vramledger.engine.vllm.rules import Rules
 from vramledger.engine.vllm.values import Values
+from vramledger.hardware.accelerator import Vendor
 
 _LONG_CONTEXT: Final = 32768
 _ASYNC_DRAFTS: Final = frozenset({"eagle", "eagle3", "mtp", "ngram_gpu", "dflash", "dspark"})
@@ -67,12 +68,13 @@ def resolve_async(
     rules: Rules,
     layout: Layout,
     speculation: Speculation | None,
+    vendor: Vendor,
 ) -> Setting[bool]:
     """Whether the next step is scheduled before the last one has returned."""
     given = values.switch("async-scheduling")
-    if given is not None:
+    if given is not None and vendor is not Vendor.CPU:
         return Setting(given, Origin.GIVEN)
-    if not rules.async_scheduling or traits.pooling:
+    if not rules.async_scheduling or traits.pooling or vendor is Vendor.CPU:
         return Setting(False)
     if layout.pp > 1 and not rules.async_with_pipeline:
         return Setting(False, Origin.DERIVED, "Off with pipeline stages on this version.")

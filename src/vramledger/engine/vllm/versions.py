@@ -195,7 +195,6 @@ _CHANGES: Final = (
             "hybrid_block": HybridBlock.BY_KIND,
             "state_blocks": StateBlocks.EVERY_BLOCK,
             "pcp_splits_positions": True,
-            "chunked_groups": True,
         },
     ),
     _Change((0, 13, 0), {"sparse_auto_packed": False}),

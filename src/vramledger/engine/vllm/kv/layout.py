@@ -18,7 +18,6 @@ from vramledger.model.cache import (
     SlidingAttention,
 )
 
-_CHUNKED_HYBRID: Final = "VLLM_ALLOW_CHUNKED_LOCAL_ATTN_WITH_HYBRID_KV_CACHE"
 _WITH_HEADS: Final = FullAttention | SlidingAttention | ChunkedAttention | CrossAttention
 
 
@@ -52,14 +51,9 @@ def layout_for(deployment: Deployment) -> KvLayout:
 def _grouping(deployment: Deployment) -> Grouping:
     rules = deployment.rules
     specs = [layer.spec for layer in deployment.model.cache_layers]
-    chunked = any(isinstance(spec, ChunkedAttention) for spec in specs)
-    default = "1" if rules.chunked_groups else "0"
-    allowed = not chunked or deployment.environment.get(_CHUNKED_HYBRID, default) == "1"
     return Grouping(
         rules,
-        hybrid=rules.hybrid_groups
-        and allowed
-        and not deployment.disable_hybrid_kv_cache_manager.value,
+        hybrid=rules.hybrid_groups and not deployment.disable_hybrid_kv_cache_manager.value,
         compressed=any(isinstance(spec, CompressedAttention) for spec in specs),
     )
 
