@@ -81,7 +81,7 @@ def in_container(
     found = invocations_of(words, inside, where, depth + 1)
     program = by_image(container.image)
     if not found and program is not None and program.image_entry and _bare(container, words):
-        found = [Invocation(program, tuple(words), inside)]
+        found = [_at_entry(program, words, inside)]
     version = vllm_version_of(container.image)
     return [
         Invocation(
@@ -89,6 +89,13 @@ def in_container(
         )
         for item in found
     ]
+
+
+def _at_entry(program: Program, words: list[Argument], environment: dict[str, str]) -> Invocation:
+    """The image's own program with the words behind it; they may begin with a subcommand."""
+    named = [Argument(program.commands[0][0]), *words]
+    matched, arguments = _match(named)
+    return Invocation(program, tuple(arguments if matched else words), environment)
 
 
 def _bare(container: Container, words: list[Argument]) -> bool:

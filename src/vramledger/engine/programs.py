@@ -85,7 +85,7 @@ _SCRIPTS: Final = tuple(
     for module in program.modules
 )
 _VERSION_IN_TAG: Final = re.compile(
-    r"vllm[-_]?v?(?P<version>\d+\.\d+(?:\.\d+)?[\w.]*)", re.IGNORECASE
+    r"vllm[-_]?v?(?P<version>\d+\.\d+(?:\.\d+)?(?:\.?(?:post|rc|dev)\d+)*)", re.IGNORECASE
 )
 
 

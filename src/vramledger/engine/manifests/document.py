@@ -114,13 +114,18 @@ def load_documents(text: str, where: str) -> tuple[Node, ...]:
     Raises:
         BadInput: not YAML, tags, too large, too deep or cyclic; with file and line.
     """
+    import warnings
+
     from ruamel.yaml import YAML
-    from ruamel.yaml.error import MarkedYAMLError, YAMLError
+    from ruamel.yaml.error import MarkedYAMLError, ReusedAnchorWarning, YAMLError
 
     if len(text) > _LARGEST:
         raise BadInput(f"{where} is larger than 1 MiB; give the manifest alone.")
     try:
-        roots = [raw for raw in YAML(typ="safe", pure=True).compose_all(text) if raw is not None]
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ReusedAnchorWarning)
+            composed = list(YAML(typ="safe", pure=True).compose_all(text))
+        roots = [raw for raw in composed if raw is not None]
         for raw in roots:
             _check(raw, where)
     except MarkedYAMLError as error:

@@ -30,7 +30,7 @@ _MULTI: Final = "MultiConnector"
 _MULTI_SINCE: Final[Release] = (0, 21, 0)
 _CHUNKED_ALLOWED: Final = "VLLM_ALLOW_CHUNKED_LOCAL_ATTN_WITH_HYBRID_KV_CACHE"
 _CHUNKED_SINCE: Final[Release] = (0, 10, 1)
-_CHUNKED_ALLOWED_SINCE: Final[Release] = (0, 12, 0)  # off in 0.11.0, on in 0.14.0
+_CHUNKED_ALLOWED_SINCE: Final[Release] = (0, 14, 0)  # the variable defaults to 1 from here
 
 
 def connector_name(values: Values) -> str | None:

@@ -110,7 +110,7 @@ def _too_few_gpus(d: Deployment) -> str | None:
 RULES: Final = (
     Rule("L16", Severity.ERROR, _heads, "config/model.py"),
     Rule("L18", Severity.ERROR, _context_parallel_size, "config/parallel.py", since=10),
-    Rule("L19", Severity.ERROR, _context_parallel_heads, "config/model.py", since=10),
+    Rule("L19", Severity.ERROR, _context_parallel_heads, "config/model.py", since=13),
     Rule("L20", Severity.ERROR, _interleave, "config/vllm.py", since=11),
     Rule("L22", Severity.ERROR, _expert_balancing, "config/parallel.py", since=9),
     Rule("L58", Severity.ERROR, _dense_data_parallel, "engine/arg_utils.py", since=21),
