@@ -1,5 +1,6 @@
 """What the account itself shows that the owner may not expect, with its effect in GiB or tokens."""
 
+import math
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Final
@@ -34,6 +35,7 @@ _FAILURES: Final = {
     "KV cache": "A12",
     "full-length request": "A13",
     "graph capture": "A14",
+    "cache allocation": "A15",
 }
 
 
@@ -93,7 +95,7 @@ def _tight_outside(start: Startup) -> Finding | None:
         outside += sum(
             r.figure.high for r in rank.rows if r.key == "cuda_graph" and not r.in_budget
         )
-        room = rank.total.value - rank.budget.value
+        room = max(0.0, rank.total.value - rank.budget.value)
         if outside > room:
             return Finding(
                 "A01",
@@ -102,7 +104,7 @@ def _tight_outside(start: Startup) -> Finding | None:
                 f"context, fragmentation and the sampler's warm-up may take {format_gib(outside)} "
                 "there: graph capture or the sampler warm-up can run out of memory after the "
                 "cache is allocated. Lower the utilization by "
-                f"{(outside - room) / rank.total.value:.2f}.",
+                f"{math.ceil(100 * (outside - room) / rank.total.value) / 100:.2f}.",
                 effect_gib=room - outside,
                 source="start-up logs that died after sizing the cache",
             )

@@ -126,6 +126,21 @@ def _no_cache(startup: Startup) -> str | None:
     return None
 
 
+def _allocation(startup: Startup) -> str | None:
+    """Bytes given by hand are checked by nobody until they are asked of the card."""
+    if startup.deployment.kv_cache_memory_bytes.value is None:
+        return None
+    for rank in startup.ranks:
+        held = _fixed(rank) + rank.figure("non_torch").value + rank.figure("context").value
+        if held + rank.left.value > rank.total.value:
+            return (
+                f"Allocating the KV cache fails: {format_gib(rank.left.value)} are asked for on "
+                f"rank {_name(rank)}, and beside weights and context "
+                f"{format_gib(rank.total.value - held)} are there; lower --kv-cache-memory-bytes."
+            )
+    return None
+
+
 def _one_request(startup: Startup) -> str | None:
     pool = startup.pool
     if pool is None or pool.fits_one:
@@ -197,6 +212,7 @@ _PHASES: Final[tuple[tuple[str, _Check], ...]] = (
     ("profiling", _profiling),
     ("KV cache", _no_cache),
     ("full-length request", _one_request),
+    ("cache allocation", _allocation),
     ("state blocks", _state_blocks),
     ("graph capture", _capture),
 )
