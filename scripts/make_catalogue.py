@@ -5,7 +5,8 @@
 FOLDER holds ``index.csv`` (columns hf_id, file, provenance, architecture_class) and the files it
 names. An entry keeps only the figures that the architecture's builder reads, and is written only
 when the model built from it equals the one built from the whole configuration. Entries of models
-that the index does not name are left alone.
+that the index does not name, and those written by hand on top of another one (``like``), are left
+alone.
 """
 
 import argparse
@@ -48,14 +49,15 @@ def main() -> int:
     arguments = _arguments()
     written, refused = 0, []
     for row in _rows(arguments.folder / "index.csv"):
-        if arguments.only and row.id not in arguments.only:
+        target = arguments.into / f"{row.id.replace('/', '--')}.toml"
+        if (arguments.only and row.id not in arguments.only) or _by_hand(target):
             continue
         try:
             text = entry_text(row, read_values(arguments.folder / row.file, row.id))
         except (VramError, RuntimeError) as error:
             refused.append(f"{row.id}: {error}")
             continue
-        (arguments.into / f"{row.id.replace('/', '--')}.toml").write_text(text, encoding="utf-8")
+        target.write_text(text, encoding="utf-8")
         written += 1
     print(f"{written} entries written, {len(refused)} refused")
     for line in refused:
@@ -77,6 +79,10 @@ def _rows(index: Path) -> Iterable[Row]:
             yield Row(
                 line["hf_id"], line["file"], line["provenance"].strip(), line["architecture_class"]
             )
+
+
+def _by_hand(target: Path) -> bool:
+    return target.exists() and "like" in tomllib.loads(target.read_text(encoding="utf-8"))
 
 
 def read_values(path: Path, model_id: str) -> dict[str, Any]:

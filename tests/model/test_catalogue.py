@@ -14,6 +14,13 @@ from vramledger.model.load import load_model
 MODELS = Path(catalogue.__file__).parent / "models"
 
 
+def is_by_hand(model_id: str) -> bool:
+    """Whether an entry stands on another one instead of a configuration."""
+    return "\nlike = " in (MODELS / f"{model_id.replace('/', '--')}.toml").read_text(
+        encoding="utf-8"
+    )
+
+
 @pytest.mark.parametrize("model_id", catalogue.ids())
 def test_every_entry_builds_and_names_its_source(model_id: str) -> None:
     text = (MODELS / f"{model_id.replace('/', '--')}.toml").read_text(encoding="utf-8")
@@ -57,6 +64,8 @@ def test_entries_build_what_their_configurations_build(shared_data: Path) -> Non
     missing = {row["hf_id"] for row in rows} - set(catalogue.ids())
     assert not missing
     for row in rows:
+        if is_by_hand(row["hf_id"]):
+            continue
         content = (shared_data / "models" / row["file"]).read_bytes()
         whole = assemble(Checkpoint(row["hf_id"], parse_config(content, row["hf_id"])))
         entry = load_model(row["hf_id"])
@@ -69,6 +78,8 @@ def test_bytes_in_bf16_equal_the_reference_counts(shared_data: Path) -> None:
     wrong = {}
     with (shared_data / "models" / "truth.csv").open(encoding="utf-8") as file:
         for row in csv.DictReader(file):
+            if not row["bytes_bf16"]:
+                continue
             got = figures.weights_bytes_bf16(load_model(row["hf_id"]))
             if got != int(row["bytes_bf16"]):
                 wrong[row["hf_id"]] = got - int(row["bytes_bf16"])

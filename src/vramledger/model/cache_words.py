@@ -47,7 +47,10 @@ def _line(spec: CacheSpec, layers: int, heads: int) -> CacheLine:
 
 
 def _full(spec: FullAttention, layers: int, heads: int) -> str:
-    return f"{_heads(spec, heads)}: {_per_token(spec.width, layers)}"
+    text = f"{_heads(spec, heads)}: {_per_token(spec.width, layers)}"
+    if spec.index_dim:
+        text += f", and {_per_token(spec.index_dim, layers)} for the block index"
+    return text
 
 
 def _sliding(spec: SlidingAttention, layers: int, heads: int) -> str:

@@ -4,7 +4,7 @@ from typing import Any
 
 from vramledger.evidence import Basis
 from vramledger.model.inspection import CacheFigures, Inspection
-from vramledger.model.model import Model
+from vramledger.model.model import Model, TowerInput
 from vramledger.units import format_bytes
 
 SCHEMA = "vramledger.model/1"
@@ -38,6 +38,8 @@ def to_json(inspection: Inspection) -> dict[str, Any]:
         "buffer_elements": inspection.buffer_elements,
         "weights_bytes": inspection.weights_bytes,
         "weights_bytes_basis": str(model.weights_basis),
+        "weights_bytes_beyond_class": inspection.extra_bytes,
+        "weights_bytes_beyond_class_basis": str(model.weights_basis),
         "weights_bytes_bf16": inspection.weights_bytes_bf16,
         "weights_bytes_bf16_basis": str(Basis.DERIVED),
         "tied_embeddings": model.tied_embeddings,
@@ -116,6 +118,7 @@ def to_text(inspection: Inspection) -> str:
     model = inspection.model
     blocks = [
         [model.id, f"  {_identity(model)}"],
+        _listed("Inputs", tuple(map(_tower, model.towers))),
         _parameters(inspection),
         _bytes(inspection),
         _caches(inspection),
@@ -161,6 +164,9 @@ def _bytes(inspection: Inspection) -> list[str]:
         f"  {'as stored':<24}{stored:>18}   {model.weights_basis}",
         f"  {'all in bf16':<24}{format_bytes(inspection.weights_bytes_bf16):>18}   {Basis.DERIVED}",
     ]
+    if inspection.extra_bytes:
+        extra = format_bytes(inspection.extra_bytes)
+        lines.append(f"  {'beyond the class':<24}{extra:>18}   {model.weights_basis}")
     if model.quantization is not None:
         lines.append(f"  {model.quantization.method}: {model.quantization.detail}")
     elif model.weights_basis is not Basis.EXACT:
@@ -179,6 +185,13 @@ def _caches(inspection: Inspection) -> list[str]:
     if cache.full_bytes_per_token and len(cache.lines) > 1:
         lines.append(f"  each token adds {format_bytes(cache.full_bytes_per_token)} for good")
     return lines
+
+
+def _tower(tower: TowerInput) -> str:
+    return (
+        f"{tower.modality}: the largest takes {tower.tokens:,} tokens of the prompt "
+        f"({tower.patches:,} patches of {tower.hidden:,})"
+    )
 
 
 def _listed(title: str, sentences: tuple[str, ...]) -> list[str]:

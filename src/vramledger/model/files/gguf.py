@@ -279,7 +279,7 @@ def _sized(
 def _ends(infos: Sequence[_Info], data_bytes: int) -> list[tuple[int, int]]:
     """For each offset, where the next tensor (or the file) begins."""
     offsets = sorted({info.offset for info in infos})
-    return list(zip(offsets, [*offsets[1:], data_bytes], strict=True))
+    return list(zip(offsets, [*offsets, data_bytes][1:], strict=True))
 
 
 def _known_size(info: _Info, kind: GgufType, where: str) -> int:

@@ -76,7 +76,7 @@ def read(section: Config, _config: Config) -> Scheme:
 def read_groups(section: Config) -> tuple[Group, ...]:
     """The groups of ``config_groups``, in order."""
     groups = section.sub("config_groups")
-    if groups is None or not groups.values:
+    if groups is None or all(group is None for group in groups.values.values()):
         raise BadInput(f"{section.where} has no 'config_groups', which say what is quantised.")
     read = (groups.sub(name) for name in groups.values)
     return tuple(_group(group) for group in read if group is not None)
