@@ -36,7 +36,7 @@ bench: $(STAMP)  ## start-up and sizing times as ratios, measured side by side
 	@$(BIN)/python scripts/bench.py
 
 accuracy: $(STAMP)  ## fit the calibrated terms, cross-validate, write coefficients and table
-	@$(BIN)/python scripts/accuracy/run.py
+	@cd scripts && $(abspath $(BIN))/python -m accuracy
 
 fuzz: $(STAMP)  ## at least 100,000 hostile inputs
 	@$(BIN)/python -m pytest -m fuzz tests/fuzz -p no:randomly

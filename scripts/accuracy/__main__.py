@@ -1,15 +1,17 @@
-"""Fit, cross-validate and write: ``python -m scripts.accuracy`` (``make accuracy``)."""
+"""Fit, cross-validate and write: ``python -m accuracy` in `scripts`` (``make accuracy``)."""
 
 import subprocess
 import sys
 from pathlib import Path
 from typing import Final
 
-from scripts.accuracy.coefficient_file import write
-from scripts.accuracy.fit import architectures
-from scripts.accuracy.fit import fit as fit_terms
-from scripts.accuracy.page import page_text
-from scripts.accuracy.rows import measured_rows
+from accuracy.coefficient_file import write
+from accuracy.fit import architectures
+from accuracy.fit import fit as fit_terms
+from accuracy.page import all_scores, page_text
+from accuracy.rows import measured_rows
+from accuracy.targets import missed
+from accuracy.validate import held_out
 
 _ROOT: Final = Path(__file__).parents[2]
 _DATA: Final = _ROOT / "tests" / "data" / "observations.jsonl"
@@ -31,13 +33,21 @@ def page() -> None:
     print(text)
 
 
+def check() -> None:
+    """Evaluate with the file as it stands, write nothing, and exit 1 when a target is missed."""
+    rows = measured_rows(_DATA)
+    failures = list(missed(all_scores(held_out(rows.kept)), len(rows.aside)))
+    print("\n".join(failures) or "Every accuracy target holds.")
+    sys.exit(1 if failures else 0)
+
+
 def main() -> None:
-    """Both, in processes of their own: the second must read what the first wrote."""
+    """Fit and page, in processes of their own: the second must read what the first wrote."""
     if sys.argv[1:]:
-        {"fit": fit, "page": page}[sys.argv[1]]()
+        {"fit": fit, "page": page, "check": check}[sys.argv[1]]()
         return
     for step in ("fit", "page"):
-        subprocess.run([sys.executable, "-m", "scripts.accuracy", step], cwd=_ROOT, check=True)
+        subprocess.run([sys.executable, "-m", "accuracy", step], cwd=_ROOT / "scripts", check=True)
 
 
 if __name__ == "__main__":

@@ -3,8 +3,7 @@
 from collections.abc import Iterator, Mapping
 from typing import Final
 
-from scripts.accuracy.observations import Observation
-
+from accuracy.observations import Observation
 from vramledger.engine.launch import Flag, Launch, Usage
 from vramledger.engine.vllm.deployment import Deployment
 from vramledger.engine.vllm.resolve import resolve

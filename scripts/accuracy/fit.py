@@ -12,8 +12,8 @@ from statistics import median
 from typing import Final
 
 import numpy as np
-from scripts.accuracy.measure import Measured
 
+from accuracy.measure import Measured
 from vramledger.engine.vllm.coefficients import Coefficient
 from vramledger.engine.vllm.overheads import COMMUNICATORS_INSIDE, switched_peers
 

@@ -4,9 +4,8 @@ import re
 from dataclasses import dataclass
 from functools import cached_property
 
-from scripts.accuracy.deployments import deployment_for
-from scripts.accuracy.observations import Observation
-
+from accuracy.deployments import deployment_for
+from accuracy.observations import Observation
 from vramledger.engine.vllm.deployment import Deployment
 from vramledger.engine.vllm.kv.pool import size_pool
 from vramledger.engine.vllm.overheads import CalibrationKey, calibration_key

@@ -6,10 +6,10 @@ from statistics import median
 from typing import Final
 
 import numpy as np
-from scripts.accuracy.aside import ASIDE
-from scripts.accuracy.rows import Rows
-from scripts.accuracy.validate import Held, held_out
 
+from accuracy.aside import ASIDE
+from accuracy.rows import Rows
+from accuracy.validate import Held, held_out
 from vramledger.engine.vllm.coefficients import Coefficient, all_coefficients
 
 GROUPS: Final = ("0.11 to 0.20", "0.8 to 0.10 and from 0.21", "before 0.8")
@@ -52,11 +52,16 @@ def score(group: str, held: Sequence[Held]) -> Score:
     )
 
 
+def all_scores(held: Sequence[Held]) -> list[Score]:
+    """A score for every version group, and one for all rows."""
+    scores = [score(g, [h for h in held if h.measured.group == g]) for g in GROUPS]
+    return [*scores, score("all", held)]
+
+
 def page_text(rows: Rows) -> str:
     """The page as Markdown."""
     held = held_out(rows.kept)
-    scores = [score(g, [h for h in held if h.measured.group == g]) for g in GROUPS]
-    scores.append(score("all", held))
+    scores = all_scores(held)
     return "\n".join(
         (
             _HEAD,

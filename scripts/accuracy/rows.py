@@ -3,9 +3,9 @@
 from dataclasses import dataclass
 from pathlib import Path
 
-from scripts.accuracy.aside import ASIDE
-from scripts.accuracy.measure import Measured, Refused, measure
-from scripts.accuracy.observations import Observation, read
+from accuracy.aside import ASIDE
+from accuracy.measure import Measured, Refused, measure
+from accuracy.observations import Observation, read
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,9 +3,8 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from scripts.accuracy.fit import Fitted, family, non_torch_terms
-from scripts.accuracy.measure import Measured
-
+from accuracy.fit import Fitted, family, non_torch_terms
+from accuracy.measure import Measured
 from vramledger.engine.vllm.overheads import (
     COMMUNICATORS_INSIDE,
     calibration_key,
