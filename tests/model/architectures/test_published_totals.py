@@ -5,7 +5,8 @@ from typing import Any
 import pytest
 
 from building import model_of
-from vramledger.model.model import count_elements
+from vramledger.errors import BadInput
+from vramledger.model.model import ModelKind, count_elements
 from vramledger.model.tensor import Role
 
 LLAMA_SHAPE = {"hidden_size": 4096, "num_hidden_layers": 32, "num_attention_heads": 32}
@@ -74,6 +75,14 @@ PUBLISHED: dict[str, tuple[int, dict[str, Any]]] = {
         {
             "model_type": "baichuan", **LLAMA_SHAPE, "intermediate_size": 11008,
             "vocab_size": 64000,
+        },
+    ),
+    "dbrx-instruct": (
+        131_596_523_520,
+        {
+            "model_type": "dbrx", "d_model": 6144, "n_heads": 48, "n_layers": 40,
+            "vocab_size": 100352, "attn_config": {"kv_n_heads": 8},
+            "ffn_config": {"ffn_hidden_size": 10752, "moe_num_experts": 16, "moe_top_k": 4},
         },
     ),
     "bert-base": (
@@ -159,3 +168,43 @@ def test_a_scoring_decoder_has_one_row_a_label_instead_of_a_language_head() -> N
         "llama", **shape, architectures=["LlamaForSequenceClassification"], id2label={"0": "good"}
     )
     assert scoring.params_total == bare.params_total + 4096
+
+
+def test_a_gemma_that_looks_both_ways_is_an_encoder_without_a_cache() -> None:
+    shape = {
+        "hidden_size": 768, "num_hidden_layers": 24, "num_attention_heads": 3,
+        "num_key_value_heads": 1, "intermediate_size": 1152, "vocab_size": 262144,
+        "sliding_window": 512,
+    }  # fmt: skip
+    model = model_of("gemma3_text", **shape, use_bidirectional_attention=True)
+    assert model.kind is ModelKind.ENCODER
+    assert model.cache_layers == ()
+    assert model.params_total == 302_863_104
+    assert len(model_of("gemma3_text", **shape).cache_layers) == 24
+
+
+def test_a_nas_block_may_replace_its_parts_by_square_maps_or_nothing() -> None:
+    linear = {"replace_with_linear": True}
+    model = model_of(
+        "nemotron-nas", hidden_size=64, num_attention_heads=4, vocab_size=256, block_configs=[
+            {"attention": {"n_heads_in_group": 2}, "ffn": {"ffn_mult": 2.625}},
+            {"attention": linear, "ffn": linear},
+            {"attention": {"no_op": True}, "ffn": {"intermediate_size": 96}},
+        ],
+    )  # fmt: skip
+    sizes = [sum(t.elements for t in model.tensors if t.layer == i) for i in range(3)]
+    attention, mlp = 64 * 64 * 2 + 2 * 32 * 64, 3 * 64 * 256
+    assert sizes == [attention + mlp + 2 * 64, 2 * 64 * 64 + 2 * 64, 3 * 64 * 96 + 64]
+    assert [cache.layer for cache in model.cache_layers] == [0]
+    assert model.text.kv_heads == 2
+
+
+def test_the_first_chatglm_is_refused_for_what_it_lacks() -> None:
+    with pytest.raises(BadInput) as refusal:
+        model_of(
+            "chatglm", hidden_size=4096, num_layers=28, num_attention_heads=32, vocab_size=130528,
+            inner_hidden_size=16384,
+        )  # fmt: skip
+    assert str(refusal.value) == (
+        "config.json has no 'ffn_hidden_size', which this architecture needs; add it."
+    )

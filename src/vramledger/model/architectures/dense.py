@@ -109,6 +109,7 @@ STYLES: Final = {
         tied=_TIED,
         qkv_bias=ATTENTION_BIAS,
         out_bias=ATTENTION_BIAS,
+        looks_both_ways=Switch("use_bidirectional_attention"),
     ),
     "cohere": Style(
         "CohereForCausalLM",

@@ -63,7 +63,7 @@ STYLES: Final = {
             Key(("num_experts",), 60),
             Key(("num_experts_per_tok",), 4),
             Key(("moe_intermediate_size",), 1408),
-            shared_width=Key(("shared_expert_intermediate_size",), 5632),
+            shared_width=Key(("shared_expert_intermediate_size",), 5632, least=0),
             sparse=mixture.every_step,
         ),
     ),

@@ -36,14 +36,16 @@ _CHATGLM: Final = keyed(
         layers=("num_layers", "num_hidden_layers"),
         heads=("num_attention_heads",),
         vocab=("padded_vocab_size", "vocab_size"),
-        intermediate=("ffn_hidden_size",),
     )
 )
 
 
 def _chatglm_shape(config: Config) -> TextShape:
-    """ChatGLM's dimensions: ``kv_channels`` is a head's width, groups share keys and values."""
-    text = _CHATGLM(config)
+    """ChatGLM's dimensions: ``kv_channels`` is a head's width, groups share keys and values.
+
+    The first ChatGLM is another architecture under the same name; it lacks ``ffn_hidden_size``.
+    """
+    text = replace(_CHATGLM(config), intermediate=config.integer("ffn_hidden_size"))
     grouped = config.flag("multi_query_attention", default=False)
     groups = read_kv_heads(config, "multi_query_group_num", text.heads, 1)
     return replace(

@@ -3,25 +3,51 @@
 The width of an MLP is rounded up as in the code published with the models.
 """
 
+from dataclasses import dataclass
 from typing import Final
 
 from vramledger.errors import BadInput
-from vramledger.model.architectures.decoder import Decoder, Layer, Norms
+from vramledger.model.architectures.decoder import (
+    Decoder,
+    FeedForward,
+    Layer,
+    Mixer,
+    Norms,
+)
 from vramledger.model.architectures.shape import LARGEST_LAYER_COUNT, max_positions
 from vramledger.model.blocks.attention import GroupedAttention
 from vramledger.model.blocks.mlp import Mlp
+from vramledger.model.cache import CacheSpec
 from vramledger.model.config import Config
 from vramledger.model.model import Model, TextShape
+from vramledger.model.parts import linear
+from vramledger.model.tensor import Role, Shard, Tensor
 from vramledger.units import round_up
 
 _MLP_MULTIPLE: Final = 256
+
+
+@dataclass(frozen=True, slots=True)
+class LinearStandIn:
+    """A square map in the place of an attention or an MLP; it remembers nothing."""
+
+    name: str
+    bias: bool
+    role: Role
+
+    def tensors(self, prefix: str, layer: int, hidden: int) -> list[Tensor]:
+        return linear(f"{prefix}{self.name}", hidden, hidden, self.role, Shard.REPLICATED,
+                      layer=layer, bias=self.bias)  # fmt: skip
+
+    def cache(self) -> tuple[CacheSpec, ...]:
+        return ()
 
 
 def build(config: Config, model_id: str) -> Model:
     """A DeciLM decoder.
 
     Raises:
-        BadInput: a value is missing or out of range, or a block replaces attention by a linear map.
+        BadInput: a value is missing or out of range.
     """
     blocks = _blocks(config)
     heads = config.integer("num_attention_heads")
@@ -74,17 +100,19 @@ def _layer(block: Config, config: Config, hidden: int, heads: int, head_dim: int
     return Layer(attention, mlp, Norms(names))
 
 
-def _attention(block: Config, config: Config, heads: int, head_dim: int) -> GroupedAttention | None:
+def _attention(block: Config, config: Config, heads: int, head_dim: int) -> Mixer | None:
     part = _part(block, "attention")
+    bias = config.flag("attention_bias", default=False)
     if part.flag("no_op", default=False):
         return None
+    if part.flag("replace_with_linear", default=False):
+        return LinearStandIn("self_attn.linear_attn", bias, Role.ATTENTION)
     group = part.integer("n_heads_in_group")
     if heads % group:
         raise BadInput(
             f"{part.where}: 'n_heads_in_group' ({group}) does not divide the query heads "
             f"({heads}); correct one of them."
         )
-    bias = config.flag("attention_bias", default=False)
     return GroupedAttention(
         heads,
         heads // group,
@@ -95,11 +123,13 @@ def _attention(block: Config, config: Config, heads: int, head_dim: int) -> Grou
     )
 
 
-def _mlp(block: Config, config: Config, hidden: int) -> Mlp | None:
+def _mlp(block: Config, config: Config, hidden: int) -> FeedForward | None:
     part = _part(block, "ffn")
+    bias = config.flag("mlp_bias", default=False)
     if part.flag("no_op", default=False):
         return None
-    bias = config.flag("mlp_bias", default=False)
+    if part.flag("replace_with_linear", default=False):
+        return LinearStandIn("mlp.linear_mlp", bias, Role.MLP)
     if part.has("intermediate_size"):
         return Mlp(part.integer("intermediate_size"), bias)
     factor = part.number("ffn_mult", 0.0)
@@ -112,8 +142,4 @@ def _part(block: Config, key: str) -> Config:
     part = block.sub(key)
     if part is None:
         raise BadInput(f"{block.where} has no {key!r}; describe it, or mark it as 'no_op'.")
-    if part.flag("replace_with_linear", default=False):
-        raise BadInput(
-            f"{part.where} replaces the part by a linear map, whose weights we cannot count."
-        )
     return part

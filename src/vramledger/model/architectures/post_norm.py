@@ -35,6 +35,7 @@ STYLES: Final = {
         out_bias=ATTENTION_BIAS,
         norms=_SANDWICH,
         windows=windows.interleaved(2),
+        looks_both_ways=Switch("use_bidirectional_attention"),
     ),
     "gemma3_text": Style(
         "Gemma3ForCausalLM",
@@ -45,6 +46,7 @@ STYLES: Final = {
         norm=QueryKeyNorm(),
         norms=_SANDWICH,
         windows=windows.interleaved(6),
+        looks_both_ways=Switch("use_bidirectional_attention"),
     ),
     "olmo2": Style(
         "Olmo2ForCausalLM",

@@ -23,7 +23,7 @@ from vramledger.model.blocks.attention import (
 )
 from vramledger.model.blocks.mlp import GATED, Mlp
 from vramledger.model.config import Config
-from vramledger.model.model import Model, TextShape
+from vramledger.model.model import Model, ModelKind, TextShape
 from vramledger.model.tensor import Tensor
 
 
@@ -86,6 +86,7 @@ class Style:
     beside: ExtraRule | None = None  # tensors beside the layers
     others: tuple[FeedForward, ...] = ()  # parts of every layer beyond the usual three
     draft: DraftRule | None = None
+    looks_both_ways: Switch = OFF  # then it is an encoder, without a cache
     notes: NotesRule | None = None
 
 
@@ -110,6 +111,7 @@ def build_style(style: Style, config: Config, model_id: str) -> Model:
             extra=style.beside(config, text) if style.beside else (),
         ),
         extra_tensors=style.draft(config, text, layers[-1]) if style.draft else (),
+        kind=ModelKind.ENCODER if style.looks_both_ways.read(config) else ModelKind.DECODER,
         notes=style.notes(config) if style.notes else (),
     ).model(config, model_id)
 
