@@ -102,8 +102,11 @@ def text_config(config: Config, part: TextPart) -> Config:
     inner = config if section is None else section
     given = inner.values.get("model_type")
     model_type = given if section is not None and given else part.model_type
+    assumed = {k: v for k, v in (part.assumed or {}).items() if k not in inner.values}
     tied = part.tie(config, inner)
-    return inner.changed(model_type=model_type, tie_word_embeddings=tied)
+    text = inner.changed(**assumed, model_type=model_type, tie_word_embeddings=tied)
+    text.nested = section is not None  # a flat file must state its dimensions
+    return text
 
 
 def vision_config(

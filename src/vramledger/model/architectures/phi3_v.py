@@ -32,7 +32,9 @@ _CROP_TOKENS: Final = 144
 
 def build(config: Config, model_id: str) -> Model:
     """The model; four patches of the encoder become one token."""
-    text = build_any(Config({**config.values, "model_type": "phi3"}, config.where), model_id)
+    inner = config.changed(model_type="phi3")
+    inner.nested = config.nested
+    text = build_any(inner, model_id)
     section = config.sub("img_processor") or Config({}, f"{config.where}, 'img_processor'")
     name = section.text("model_name", "openai/clip-vit-large-patch14-336")
     if name not in _ENCODERS:

@@ -1,24 +1,21 @@
-"""Step-3.7: an image encoder before Step-3.5's language model.
+"""Step3p7ForConditionalGeneration: an image encoder before the decoder of Step-3.5.
 
-Class defaults are those of transformers 5.24, names those of the published checkpoints.
+Names are those of the published checkpoints.
 """
 
-from dataclasses import replace
 from typing import Final
 
-from vramledger.model.architectures import step3p5
 from vramledger.model.architectures.multimodal import (
     TextPart,
     Tower,
     compose,
-    text_config,
+    read_text,
     tied_inside,
     vision_config,
 )
 from vramledger.model.config import Config
 from vramledger.model.model import Model
 from vramledger.model.parts import linear
-from vramledger.model.rotary import rotary_tables
 from vramledger.model.tensor import Role, Shard
 from vramledger.model.towers.step import read_step
 
@@ -27,13 +24,11 @@ _PART: Final = TextPart("step3p5", tied_inside, body="model.")
 
 def build(config: Config, model_id: str) -> Model:
     """The model; keys of the language model may stand in ``text_config`` or at the top."""
-    inner = text_config(config, _PART)
-    decoder = step3p5.build(inner, model_id)
-    decoder = replace(decoder, rotary=rotary_tables(inner, decoder.text.head_dim))
+    text = read_text(config, _PART, model_id)
     tower = read_step(vision_config(config))
     projector = linear(
         "vit_large_projector",
-        decoder.text.hidden,
+        text.text.hidden,
         tower.output,
         Role.PROJECTOR,
         Shard.COLUMN,
@@ -41,7 +36,7 @@ def build(config: Config, model_id: str) -> Model:
     )
     return compose(
         config,
-        decoder,
+        text,
         architecture="Step3p7ForConditionalGeneration",
         part=_PART,
         towers=[Tower((*tower.tensors("vision_model."), *projector), tower.largest_input())],

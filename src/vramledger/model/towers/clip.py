@@ -31,6 +31,7 @@ class ClipTower:
     class_token: bool
     pre_norm: bool
     flat_patches: bool = False  # SigLIP 2 embeds patches with a linear layer
+    pooling_head: bool = False  # SigLIP's; multimodal models usually leave it out
 
     @property
     def grid(self) -> int:
@@ -57,7 +58,21 @@ class ClipTower:
         if self.pre_norm:
             found += layer_norm(f"{prefix}pre_layrnorm", hidden, role)
         found += self.vit.tensors(prefix)
-        return found + layer_norm(f"{prefix}post_layernorm", hidden, role)
+        found += layer_norm(f"{prefix}post_layernorm", hidden, role)
+        return found + (self._head(f"{prefix}head.") if self.pooling_head else [])
+
+    def _head(self, base: str) -> list[Tensor]:
+        """Attention of one learned query over the patches, and an MLP."""
+        role, hidden, wide = Role.VISION, self.vit.hidden, self.vit.intermediate
+        return [
+            Tensor(f"{base}probe", (1, 1, hidden), role),
+            Tensor(f"{base}attention.in_proj_weight", (3 * hidden, hidden), role),
+            Tensor(f"{base}attention.in_proj_bias", (3 * hidden,), role),
+            *replicated(f"{base}attention.out_proj", (hidden, hidden), role, bias=True),
+            *layer_norm(f"{base}layernorm", hidden, role),
+            *replicated(f"{base}mlp.fc1", (wide, hidden), role, bias=True),
+            *replicated(f"{base}mlp.fc2", (hidden, wide), role, bias=True),
+        ]
 
 
 def read_clip(config: Config) -> ClipTower:
@@ -85,6 +100,7 @@ def read_siglip(config: Config) -> ClipTower:
         positions=(image // patch) ** 2,
         class_token=False,
         pre_norm=False,
+        pooling_head=config.flag("vision_use_head", default=True),
     )
 
 
@@ -100,6 +116,7 @@ def read_siglip2(config: Config) -> ClipTower:
         class_token=False,
         pre_norm=False,
         flat_patches=True,
+        pooling_head=config.flag("vision_use_head", default=True),
     )
 
 
