@@ -79,6 +79,14 @@ def test_a_version_inside_another_tag_is_found() -> None:
     assert launch.version == "0.8.5"
 
 
+def test_a_tag_that_is_no_version_is_said() -> None:
+    launch = read_launch("docker run --gpus all vllm/vllm-openai:gptoss --model m")
+    assert launch.version is None
+    assert launch.notes == (
+        "The image vllm/vllm-openai:gptoss does not say which vLLM version it holds.",
+    )
+
+
 def test_a_pinned_package_gives_the_version() -> None:
     assert read_launch("pip install vllm==0.9.2\nvllm serve m").version == "0.9.2"
 

@@ -58,6 +58,13 @@ class Launch:
         return found[-1] if found else None
 
 
+def remedy_for_unknown(where: str) -> str:
+    """What to do about a variable whose value is not given there."""
+    if where.startswith(COMMAND):
+        return "write the value out, or set the variable in front of the command"
+    return "write the value out there"
+
+
 def opening(where: str) -> str:
     """`where` as the first words of a sentence; a file's name keeps its case."""
     return "The" + where[3:] if where.startswith(COMMAND) else where

@@ -89,6 +89,9 @@ _VERSION_IN_TAG: Final = re.compile(
 )
 
 
+_VERSION_TAG: Final = re.compile(r"v?\d+\.\d+|latest|nightly", re.IGNORECASE)
+
+
 def title_of(engine: str) -> str:
     """The engine's name as people write it."""
     return next((p.title for p in PROGRAMS if p.engine == engine), engine)
@@ -135,5 +138,7 @@ def vllm_version_of(image: str) -> str | None:
     stated = _VERSION_IN_TAG.search(name.tag)
     if stated is not None:
         return stated["version"]
-    official = name.repository.casefold().endswith(("vllm/vllm-openai", "vllm/vllm-openai-rocm"))
-    return name.tag or "latest" if official else None
+    if not name.repository.casefold().endswith(("vllm/vllm-openai", "vllm/vllm-openai-rocm")):
+        return None
+    tag = name.tag or "latest"
+    return tag if _VERSION_TAG.match(tag) else None

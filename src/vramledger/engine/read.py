@@ -152,6 +152,13 @@ def _choose(found: Sequence[Found], source: _Source) -> Found:
     return found[0]
 
 
+def _untold_version(item: Invocation) -> tuple[str, ...]:
+    """A note where a vLLM image's name does not say which version it holds."""
+    if item.image is None or item.version is not None or item.program.engine != VLLM:
+        return ()
+    return (f"The image {item.image} does not say which vLLM version it holds.",)
+
+
 def _visible(environment: Mapping[str, str]) -> int | None:
     """GPUs that ``CUDA_VISIBLE_DEVICES`` leaves, None where it says nothing."""
     text = environment.get("CUDA_VISIBLE_DEVICES") or environment.get("HIP_VISIBLE_DEVICES") or ""
@@ -207,6 +214,6 @@ def _launch(found: Found, source: _Source) -> Launch:
         where=found.where or source.where,
         image=item.image,
         arguments=_scrubbed(item.arguments),
-        notes=found.notes,
+        notes=(*found.notes, *_untold_version(item)),
         gpus=item.gpus or _visible(item.environment),
     )

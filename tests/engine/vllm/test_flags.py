@@ -130,6 +130,15 @@ def test_a_value_after_a_switch_is_taken_and_named_as_refused() -> None:
     assert launch.flags[0].refused == "--enforce-eager takes no value, and 'true' follows it"
 
 
+def test_a_suffix_is_refused_by_releases_that_read_whole_numbers() -> None:
+    words = tuple(map(Argument, ("m", "--max-model-len", "32k")))
+    old = parse(Launch("vllm", None, arguments=words), "0.7.3").flags[0]
+    assert old.refused == (
+        "--max-model-len takes a whole number in this version, and '32k' has a suffix"
+    )
+    assert parse(Launch("vllm", None, arguments=words), "0.8.4").flags[0].refused == ""
+
+
 def test_the_last_of_two_equal_flags_counts() -> None:
     launch = parse(
         Launch("vllm", None, arguments=tuple(map(Argument, ("m", "-tp", "2", "-tp", "4")))), None

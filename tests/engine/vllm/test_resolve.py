@@ -223,6 +223,12 @@ def test_prefix_caching_depends_on_version_and_model(
     assert resolved(version=version, model=model).enable_prefix_caching.value is caching
 
 
+def test_embedding_with_a_generating_model_keeps_its_caches_and_schedules_in_turn() -> None:
+    made = resolved("--runner pooling")
+    assert (made.enable_prefix_caching.value, made.async_scheduling.value) == (True, False)
+    assert resolved("--task embed", "0.7.3").max_num_batched_tokens.value == 131072
+
+
 def test_asynchronous_scheduling_defaults() -> None:
     assert not resolved(version="0.13.0").async_scheduling.value
     assert resolved(version="0.14.0").async_scheduling.value
@@ -356,7 +362,10 @@ def test_a_version_given_later_reads_the_arguments_again() -> None:
 
 OUT_OF_RANGE = {
     "--gpu-memory-utilization 1.5": (
-        "--gpu-memory-utilization in the launch command is 1.5; it must be from 1e-09 to 1."
+        "--gpu-memory-utilization in the launch command is 1.5; it must be above 0 and at most 1."
+    ),
+    "--gpu-memory-utilization 0": (
+        "--gpu-memory-utilization in the launch command is 0; it must be above 0 and at most 1."
     ),
     "--max-num-seqs 0": "--max-num-seqs in the launch command is 0; it must be at least 1.",
     "--max-num-seqs x": (
@@ -364,11 +373,11 @@ OUT_OF_RANGE = {
         "or one with a suffix such as 32k (32000) or 32K (32768)."
     ),
     "--gpu-memory-utilization nan": (
-        "--gpu-memory-utilization in the launch command is nan; it must be from 1e-09 to 1."
+        "--gpu-memory-utilization in the launch command is nan; it must be above 0 and at most 1."
     ),
     "-tp $TP": (
-        "-tp in the launch command is '$TP', and the value of $TP is not given; write it out or "
-        "set it in front of the command."
+        "-tp in the launch command is '$TP', and the value of $TP is not given; write the value "
+        "out, or set the variable in front of the command."
     ),
     "--speculative-config {x": (
         "--speculative-config in the launch command is '{x', which is not valid JSON; put the "

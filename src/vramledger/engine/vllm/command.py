@@ -1,16 +1,18 @@
 """The arguments of ``vllm serve`` and of the API server module, as vLLM's own parser reads them."""
 
 import json
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
-from vramledger.engine.launch import Argument, Flag, Launch, opening
+from vramledger.engine.launch import Argument, Flag, Launch, opening, remedy_for_unknown
 from vramledger.engine.vllm.flags import Arity, FlagMatch, FlagTable, Kind, flag_table
 from vramledger.engine.vllm.versions import rules_for
 from vramledger.errors import BadInput
 from vramledger.units import parse_count
 
+_SUFFIXED: Final = re.compile(r"\d+(?:\.\d+)?[kKmMgGtT]\Z")
 _BOOLEAN_WORDS: Final = frozenset({"true", "false"})
 
 
@@ -63,7 +65,7 @@ def _refuse_unknown(what: str, text: str, unknown: Sequence[str], where: str) ->
     if unknown:
         raise BadInput(
             f"{opening(where)} gives {what} as {text!r}, and the value of {unknown[0]} is not given; "
-            "write the value out, or set the variable in front of the command."
+            f"{remedy_for_unknown(where)}."
         )
 
 
@@ -128,7 +130,8 @@ def _attached(match: FlagMatch, word: Argument, option: str, value: str) -> Flag
     """``--flag=value``."""
     spec = match.spec
     if spec.arity is not Arity.NONE:
-        return Flag(spec.name, value, option, (value,), word.unknown, match.refused)
+        refused = match.refused or _suffix_problem(match, option, value)
+        return Flag(spec.name, value, option, (value,), word.unknown, refused)
     refused = match.refused or f"{option} takes no value, and {value!r} is attached to it"
     meant = (value.casefold() in {"true", "1"}) != match.negated
     return Flag(spec.name, str(meant).lower(), option, (), word.unknown, refused)
@@ -152,8 +155,16 @@ def _read_values(
     texts = tuple(value.text for value in values)
     unknown = tuple(name for value in values for name in value.unknown)
     joined = " ".join(texts) if texts else None
-    parsed.flags.append(Flag(spec.name, joined, written, texts, unknown, match.refused))
+    refused = match.refused or _suffix_problem(match, written, texts[0] if texts else "")
+    parsed.flags.append(Flag(spec.name, joined, written, texts, unknown, refused))
     return end
+
+
+def _suffix_problem(match: FlagMatch, written: str, text: str) -> str:
+    """Why a release that reads whole numbers only refuses ``32k``."""
+    if match.spec.kind is not Kind.INTEGER or not _SUFFIXED.match(text):
+        return ""
+    return f"{written} takes a whole number in this version, and {text!r} has a suffix"
 
 
 def _read_level(
@@ -238,8 +249,3 @@ def config_words(settings: Mapping[str, Any], table: FlagTable) -> tuple[Argumen
         elif value is not None:
             words += [option, str(value)]
     return tuple(Argument(word) for word in words)
-
-
-def is_boolean(kind: Kind) -> bool:
-    """Whether a flag of that kind is on or off."""
-    return kind in (Kind.SWITCH, Kind.BOOLEAN)

@@ -40,7 +40,9 @@ def connector_name(values: Values) -> str | None:
         return str(config.get("kv_connector") or "") or None
     if values.number("kv-offloading-size"):
         backend = values.text("kv-offloading-backend") or "native"
-        return "LMCacheConnectorV1" if backend == "lmcache" else "OffloadingConnector"
+        simple = values.environment_switch("VLLM_USE_SIMPLE_KV_OFFLOAD")
+        native = "SimpleCPUOffloadConnector" if simple else "OffloadingConnector"
+        return "LMCacheConnectorV1" if backend == "lmcache" else native
     return None
 
 

@@ -47,7 +47,7 @@ def ignored_settings(values: Values, rules: Rules) -> tuple[Setting[str], ...]:
             f"--{entry.flag} has no effect: {entry.note}",
         )
         for entry in _IGNORED
-        if values.launch.flag(entry.flag) is not None and entry.applies(rules)
+        if _accepted(values, entry.flag) and entry.applies(rules)
     ]
     found += [
         Setting(flag.written, Origin.IGNORED, f"{flag.refused}.")
@@ -55,3 +55,8 @@ def ignored_settings(values: Values, rules: Rules) -> tuple[Setting[str], ...]:
         if flag.refused
     ]
     return tuple(found)
+
+
+def _accepted(values: Values, name: str) -> bool:
+    flag = values.launch.flag(name)
+    return flag is not None and not flag.refused

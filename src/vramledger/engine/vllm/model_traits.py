@@ -1,7 +1,9 @@
 """What vLLM asks of a model when it chooses defaults."""
 
 from dataclasses import dataclass
+from typing import Final
 
+from vramledger.engine.vllm.values import Values
 from vramledger.model.cache import (
     ChunkedAttention,
     CompressedAttention,
@@ -17,7 +19,8 @@ from vramledger.model.model import Model, ModelKind
 class Traits:
     """Yes-or-no properties of a model, as vLLM's own configuration names them."""
 
-    pooling: bool  # embedding, reranking, classification
+    pooling: bool  # run for embedding, reranking, classification
+    bidirectional: bool  # an encoder: every token sees every other
     encoder_decoder: bool
     attention_free: bool
     hybrid: bool  # attention beside a recurrent state
@@ -28,13 +31,24 @@ class Traits:
     every_layer_slides: bool
 
 
-def traits_of(model: Model) -> Traits:
+_POOLING_TASKS: Final = frozenset(
+    {"embed", "embedding", "classify", "score", "reward", "token_embed", "token_classify"}
+)
+
+
+def asks_for_pooling(values: Values) -> bool:
+    """Whether the launch runs a generating model for embeddings or scores."""
+    return values.text("runner") == "pooling" or values.text("task") in _POOLING_TASKS
+
+
+def traits_of(model: Model, *, pooling: bool = False) -> Traits:
     """The traits of a model; a cache that is not known counts as plain attention."""
     specs = [layer.spec for layer in model.cache_layers if not isinstance(layer.spec, SharedWith)]
     states = [spec for spec in specs if isinstance(spec, RecurrentState)]
     sliding = [spec for spec in specs if isinstance(spec, SlidingAttention)]
     return Traits(
-        pooling=model.kind is ModelKind.ENCODER,
+        pooling=pooling or model.kind is ModelKind.ENCODER,
+        bidirectional=model.kind is ModelKind.ENCODER,
         encoder_decoder=model.kind is ModelKind.ENCODER_DECODER,
         attention_free=bool(specs) and len(states) == len(specs),
         hybrid=bool(states) and len(states) < len(specs),

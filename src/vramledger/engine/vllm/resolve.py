@@ -26,7 +26,7 @@ from vramledger.engine.vllm.generation import Candidate, choose_generation
 from vramledger.engine.vllm.graphs import CaptureAsked, capture_sizes
 from vramledger.engine.vllm.ignored import ignored_settings
 from vramledger.engine.vllm.lengths import Length, resolve_length
-from vramledger.engine.vllm.model_traits import Traits, traits_of
+from vramledger.engine.vllm.model_traits import Traits, asks_for_pooling, traits_of
 from vramledger.engine.vllm.rules import Rules
 from vramledger.engine.vllm.scheduling import (
     resolve_async,
@@ -125,7 +125,7 @@ def _prepare(launch: Launch, model: Model, accelerator: Accelerator, version: st
     launch = parse(launch, version) if launch.arguments else launch
     values = Values(launch)
     match = rules_for(version or launch.version)
-    traits = traits_of(model)
+    traits = traits_of(model, pooling=asks_for_pooling(values))
     dtype = resolve_dtype(values.text("dtype"), model, accelerator, match.rules)
     generation = choose_generation(
         match.release, Candidate(values, model, traits, accelerator, dtype.value)
@@ -179,9 +179,9 @@ def _asked(setup: _Setup, length: Length, chunked: bool) -> BatchAsked:  # noqa:
 def _memory(setup: _Setup) -> dict[str, Any]:
     """Settings that change bytes directly, by the names `Deployment` has for them."""
     values, rules = setup.values, setup.rules
-    utilization = values.number("gpu-memory-utilization", 1e-9, 1.0)
+    utilization = values.number("gpu-memory-utilization", 0.0, 1.0, open_below=True)
     if utilization is None:
-        utilization = values.number("device-memory-utilization", 1e-9, 1.0)
+        utilization = values.number("device-memory-utilization", 0.0, 1.0, open_below=True)
     cache_types = choices("kv-cache-dtype", setup.release)
     return {
         "gpu_memory_utilization": given_or(utilization, rules.utilization_default),

@@ -23,7 +23,7 @@ def resolve_chunked_prefill(
     """Whether a prompt may be cut over steps."""
     given = values.switch("enable-chunked-prefill")
     if rules.chunked_prefill_default:
-        plain = not (traits.encoder_decoder or traits.pooling)
+        plain = not (traits.encoder_decoder or traits.bidirectional)
         if given is not None:
             return Setting(given, Origin.GIVEN)
         return Setting(plain)
@@ -55,10 +55,10 @@ def resolve_prefix_caching(values: Values, traits: Traits, rules: Rules) -> Sett
     given = values.switch("enable-prefix-caching")
     if given is not None:
         return Setting(given, Origin.GIVEN)
-    if not rules.v1 or traits.pooling or traits.encoder_decoder or traits.attention_free:
+    if not rules.v1 or traits.bidirectional or traits.encoder_decoder or traits.attention_free:
         return Setting(False)
     if traits.hybrid:
-        return Setting(rules.hybrid_prefix_caching)
+        return Setting(rules.hybrid_prefix_caching and not traits.pooling)
     return Setting(True)
 
 

@@ -5,7 +5,7 @@ import math
 from collections.abc import Mapping
 from typing import Any, TypeVar
 
-from vramledger.engine.launch import Flag, Launch
+from vramledger.engine.launch import Flag, Launch, remedy_for_unknown
 from vramledger.engine.setting import Origin, Setting
 from vramledger.errors import BadInput, UnknownName
 from vramledger.units import parse_count
@@ -28,7 +28,7 @@ class Values:
         if flag is not None and flag.unknown:
             raise BadInput(
                 f"{flag.written} in {self.where} is {flag.value!r}, and the value of "
-                f"{flag.unknown[0]} is not given; write it out or set it in front of the command."
+                f"{flag.unknown[0]} is not given; {remedy_for_unknown(self.where)}."
             )
         return flag
 
@@ -66,8 +66,10 @@ class Values:
             raise BadInput(f"{written} is {text}; it must be {_range(least, most)}.")
         return value
 
-    def number(self, name: str, least: float = 0.0, most: float = math.inf) -> float | None:
-        """A finite number from `least` to `most`."""
+    def number(
+        self, name: str, least: float = 0.0, most: float = math.inf, *, open_below: bool = False
+    ) -> float | None:
+        """A finite number from `least` (itself left out where `open_below`) to `most`."""
         text = self.text(name)
         if text is None:
             return None
@@ -76,8 +78,10 @@ class Values:
             value = float(text)
         except ValueError:
             raise BadInput(f"{written} is {text!r}, which is not a number.") from None
-        if not (math.isfinite(value) and least <= value <= most):
-            raise BadInput(f"{written} is {text}; it must be {_range(least, most)}.")
+        below = value <= least if open_below else value < least
+        if not math.isfinite(value) or below or value > most:
+            allowed = _open_range(least, most) if open_below else _range(least, most)
+            raise BadInput(f"{written} is {text}; it must be {allowed}.")
         return value
 
     def switch(self, name: str) -> bool | None:
@@ -162,6 +166,10 @@ def _range(least: float, most: float) -> str:
     if most in (math.inf, _LARGEST):
         return f"at least {least:g}"
     return f"from {least:g} to {most:g}"
+
+
+def _open_range(least: float, most: float) -> str:
+    return f"above {least:g}" + ("" if most == math.inf else f" and at most {most:g}")
 
 
 def _short(text: str) -> str:
