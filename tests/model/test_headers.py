@@ -132,3 +132,32 @@ def test_spellings_of_one_tensor_share_a_canonical_name() -> None:
     assert canonical("transformer.h.0.attn.c_attn.qweight") == canonical("h.0.attn.c_attn.weight")
     assert canonical("a.experts.gate_up_proj_blocks") == canonical("a.experts.gate_up_proj_scales")
     assert canonical("a.q_proj.bias") != canonical("a.q_proj.weight")
+
+
+def test_experts_stored_one_by_one_meet_a_configuration_that_fuses_them(tmp_path: Path) -> None:
+    from vramledger.model.files.stored import StoredTensor, StoredWeights
+    from vramledger.model.headers import apply_headers
+
+    model = load_model("Qwen/Qwen3.5-35B-A3B")
+    fused = "mlp.experts.gate_up_proj"
+    assert any(t.name.endswith(fused) for t in model.tensors)
+    stored = []
+    for tensor in model.tensors:
+        if tensor.copies == 1:
+            stored.append(
+                StoredTensor(tensor.name, "BF16", tensor.shape, tensor.nbytes(model.dtype))
+            )
+            continue
+        each = tensor.nbytes(model.dtype) // tensor.copies
+        for e in range(tensor.copies):
+            name = tensor.name.replace(".experts.", f".experts.{e}.") + ".weight"
+            stored.append(StoredTensor(name, "BF16", tensor.shape, each))
+    merged: dict[str, StoredTensor] = {}
+    for one in stored:  # pieces of one parameter are one entry of a header
+        before = merged.get(one.name)
+        nbytes = one.nbytes + (before.nbytes if before is not None else 0)
+        merged[one.name] = StoredTensor(one.name, one.dtype, one.shape, nbytes)
+    exact = apply_headers(model, StoredWeights(tuple(merged.values()), str(tmp_path)))
+    assert exact.notes == model.notes
+    assert exact.extra_tensors == model.extra_tensors
+    assert exact.tensors == model.tensors

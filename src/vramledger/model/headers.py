@@ -1,7 +1,7 @@
 """Headers beside a configuration: exact bytes, and every point on which the two disagree."""
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, KeysView, Sequence
 from dataclasses import dataclass, field, replace
 from math import prod
 from typing import Final
@@ -61,14 +61,22 @@ class _Stored:
 def apply_headers(model: Model, weights: StoredWeights) -> Model:
     """The model with the bytes its files really take.
 
-    Tensors are matched by name. One that takes other bytes than the configuration implies takes
-    those of the file, unless only the plain element type differs (an engine casts it). What the
-    files hold beyond the configuration joins `extra_tensors`. Each disagreement becomes a note.
+    Tensors are matched by name; those whose names only the files or only the configuration have
+    are matched as a whole by layer and role, so that experts stored one by one meet fused ones. A
+    match that takes other bytes than the configuration implies takes those of the file, unless only
+    the plain element type differs (an engine casts it). What the files hold beyond the
+    configuration joins `extra_tensors`. Each disagreement becomes a note.
     """
-    stored = _group(weights.tensors)
-    expected = _expected(model)
+    stored, expected = _group(weights.tensors), _expected(model)
+    common = _common_names(stored.keys(), expected.keys())
+    stored, expected = _merged(stored, common), _summed(expected, common)
+
+    def name_of(tensor: Tensor) -> str:
+        name = canonical(tensor.name)
+        return common.get(name, name)
+
     tensors = tuple(
-        _as_stored(tensor, stored.get(canonical(tensor.name)), expected, model.dtype)
+        _as_stored(tensor, stored.get(name_of(tensor)), expected[name_of(tensor)], model.dtype)
         for tensor in model.tensors
     )
     extra = tuple(
@@ -82,6 +90,33 @@ def apply_headers(model: Model, weights: StoredWeights) -> Model:
         header_bytes=weights.nbytes,
         notes=model.notes + tuple(_disagreements(model, stored, expected)),
     )
+
+
+def _common_names(stored: KeysView[str], expected: KeysView[str]) -> dict[str, str]:
+    """A common name for what a layer stores and should store of one role under other names."""
+    sides = [
+        {name: f"layer {layer_of(name)}, {role_of(name)}" for name in names}
+        for names in (stored - expected, expected - stored)
+    ]
+    shared = set(sides[0].values()) & set(sides[1].values())
+    return {name: group for side in sides for name, group in side.items() if group in shared}
+
+
+def _merged(stored: dict[str, _Stored], common: dict[str, str]) -> dict[str, _Stored]:
+    merged: dict[str, _Stored] = {}
+    for name, group in stored.items():
+        target = merged.setdefault(common.get(name, name), _Stored())
+        for tensor in group.entries:
+            target.add(tensor)
+    return merged
+
+
+def _summed(expected: dict[str, int], common: dict[str, str]) -> dict[str, int]:
+    totals: dict[str, int] = {}
+    for name, amount in expected.items():
+        target = common.get(name, name)
+        totals[target] = totals.get(target, 0) + amount
+    return totals
 
 
 def from_headers(
@@ -142,12 +177,10 @@ def _expected(model: Model) -> dict[str, int]:
     return totals
 
 
-def _as_stored(
-    tensor: Tensor, group: _Stored | None, expected: dict[str, int], default: DType
-) -> Tensor:
+def _as_stored(tensor: Tensor, group: _Stored | None, whole: int, default: DType) -> Tensor:
+    """The tensor with its share of the bytes that its group takes; `whole` is the implied total."""
     if group is None or tensor.elements == 0:
         return tensor
-    whole = expected[canonical(tensor.name)]
     if group.nbytes == whole or _only_cast(group):
         return tensor
     share = -(-group.nbytes * tensor.nbytes(default) // max(1, whole))
