@@ -6,7 +6,6 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
-from vramledger.engine import others
 from vramledger.engine.invocation import Invocation, find_invocations
 from vramledger.engine.launch import COMMAND, HIDDEN, Argument, Launch, opening
 from vramledger.engine.manifests import read_manifest
@@ -15,7 +14,6 @@ from vramledger.engine.paste import repair
 from vramledger.engine.programs import PROGRAMS, VLLM, title_of
 from vramledger.engine.shell import Command, read_commands
 from vramledger.engine.vllm.command import parse
-from vramledger.engine.vllm.config_file import expand_config
 from vramledger.errors import BadInput
 
 _FILE_ENDINGS: Final = frozenset({".yaml", ".yml", ".json", ".sh", ".service", ".container"})
@@ -23,6 +21,7 @@ _LARGEST_FILE: Final = 1 << 20
 _LONGEST_PATH: Final = 4096
 _SECRET: Final = re.compile(r"TOKEN|KEY|SECRET|PASSW|CREDENTIAL", re.IGNORECASE)
 _SECRET_OPTIONS: Final = frozenset({"--api-key", "--hf-token"})
+_CONFIG: Final = "--config"
 _PINNED: Final = "vllm=="
 
 
@@ -52,8 +51,13 @@ def read_launch(text_or_path: str, *, version: str | None = None) -> Launch:
     chosen = _choose(found, source)
     launch = _launch(chosen, source)
     if launch.engine != VLLM:
+        from vramledger.engine import others
+
         return others.parse(launch)
-    launch = expand_config(launch, source.folder)
+    if any(word.text.startswith(_CONFIG) for word in launch.arguments):
+        from vramledger.engine.vllm.config_file import expand_config
+
+        launch = expand_config(launch, source.folder)
     return parse(launch, version)
 
 

@@ -1,55 +1,54 @@
 """Files that start engines: one module a kind of file.
 
-A YAML reader offers ``recognises(documents)`` and ``read(documents) -> tuple[Found, ...]``.
-Adding a kind is one module and one row here.
+A module offers ``recognises`` and ``read``. The YAML kinds take the parsed documents; the first
+that recognises them reads them. Adding a kind is one module and one row here. Modules load only
+when a text looks like a manifest.
 """
 
 import re
-from collections.abc import Callable
-from dataclasses import dataclass
+from importlib import import_module
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final, Protocol, cast
 
-from vramledger.engine.manifests import compose, helm, kubernetes, settings, systemd
-from vramledger.engine.manifests.document import Node, load_documents
-from vramledger.engine.manifests.found import Found
+if TYPE_CHECKING:
+    from vramledger.engine.manifests.document import Node
+    from vramledger.engine.manifests.found import Found
 
+YAML_KINDS: Final = ("compose", "kubernetes", "helm", "settings")
 _YAML_ENDINGS: Final = frozenset({".yaml", ".yml", ".json"})
+_UNIT: Final = re.compile(r"^\[(?:Service|Container)\][ \t]*$", re.MULTILINE)
 _YAML_START: Final = re.compile(
     r"\A(?:\s*#[^\n]*\n|\s*\n|---[^\n]*\n)*(?:apiVersion|kind|services|version|name|x-[\w-]+"
     r"|servingEngineSpec|model)\s*:(?:\s|$)"
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Reader:
-    """A kind of YAML file: how to tell it, how to read it."""
+class Reader(Protocol):
+    """What a module for a kind of YAML file offers."""
 
-    recognises: Callable[[tuple[Node, ...]], bool]
-    read: Callable[[tuple[Node, ...]], tuple[Found, ...]]
+    def recognises(self, documents: "tuple[Node, ...]") -> bool: ...
 
-
-READERS: Final = (
-    Reader(compose.recognises, compose.read),
-    Reader(kubernetes.recognises, kubernetes.read),
-    Reader(helm.recognises, helm.read),
-    Reader(settings.recognises, settings.read),
-)
+    def read(self, documents: "tuple[Node, ...]") -> "tuple[Found, ...]": ...
 
 
-def read_manifest(text: str, where: str, path: Path | None) -> tuple[Found, ...] | None:
+def read_manifest(text: str, where: str, path: Path | None) -> "tuple[Found, ...] | None":
     """Engine starts of a manifest, None when the text is not one.
 
     Raises:
         BadInput: a YAML file that cannot be read, with file and line.
     """
-    if systemd.recognises(text):
+    if _UNIT.search(text):
+        from vramledger.engine.manifests import systemd
+
         return systemd.read(text, where)
     named_yaml = path is not None and path.suffix in _YAML_ENDINGS
     if not named_yaml and not _YAML_START.match(text):
         return None
+    from vramledger.engine.manifests.document import load_documents
+
     documents = load_documents(text, where)
-    for reader in READERS:
+    for kind in YAML_KINDS:
+        reader = cast("Reader", import_module(f"{__name__}.{kind}"))
         if reader.recognises(documents):
             return reader.read(documents)
     return () if named_yaml else None

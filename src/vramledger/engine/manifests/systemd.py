@@ -11,7 +11,6 @@ from vramledger.engine.launch import Argument
 from vramledger.engine.manifests.found import Found
 from vramledger.engine.shell import Command, assignments, read_commands
 
-_SECTION: Final = re.compile(r"^\[(?P<name>Service|Container)\][ \t]*$", re.MULTILINE)
 _EXEC_PREFIX: Final = re.compile(r"\A[-@:+!|]+")
 _SPECIFIER: Final = re.compile(r"(?<!%)%[A-Za-z]")
 
@@ -23,11 +22,6 @@ class _Line:
     section: str
     key: str
     value: str
-
-
-def recognises(text: str) -> bool:
-    """Whether the text has a section that can start an engine."""
-    return _SECTION.search(text) is not None
 
 
 def read(text: str, where: str) -> tuple[Found, ...]:
