@@ -20,6 +20,7 @@ from vramledger.errors import BadInput
 
 _SHELLS: Final = frozenset({"bash", "sh", "zsh", "dash", "ash"})
 _PYTHON_VALUED: Final = frozenset({"-X", "-W", "--check-hash-based-pycs"})
+_COMMAND_MODULES: Final = frozenset({"vllm", "vllm.entrypoints.cli.main"})
 _DEEPEST: Final = 8
 
 
@@ -66,8 +67,8 @@ def invocations_of(
         return invocations_of(inner, environment, where, depth + 1)
     if program_name(words[0]) in _SHELLS:
         return _in_shell(words, environment, where, depth + 1)
-    program, arguments = _match(words)
-    return [Invocation(program, tuple(arguments), environment)] if program else []
+    found = _match(words)
+    return [Invocation(found.program, tuple(found.arguments), environment)] if found else []
 
 
 def in_container(
@@ -94,8 +95,8 @@ def in_container(
 def _at_entry(program: Program, words: list[Argument], environment: dict[str, str]) -> Invocation:
     """The image's own program with the words behind it; they may begin with a subcommand."""
     named = [Argument(program.commands[0][0]), *words]
-    matched, arguments = _match(named)
-    return Invocation(program, tuple(arguments if matched else words), environment)
+    found = _match(named)
+    return Invocation(program, tuple(found.arguments if found else words), environment)
 
 
 def _bare(container: Container, words: list[Argument]) -> bool:
@@ -131,8 +132,16 @@ def _in_shell(
     return []
 
 
-def _match(words: Sequence[Argument]) -> tuple[Program | None, Sequence[Argument]]:
-    """The engine the words start and its arguments."""
+@dataclass(frozen=True, slots=True)
+class _Match:
+    """An engine's program and the words behind it."""
+
+    program: Program
+    arguments: Sequence[Argument]
+
+
+def _match(words: Sequence[Argument]) -> _Match | None:
+    """The engine the words start, None when they start none."""
     name = program_name(words[0])
     if name.startswith("python") or name == "torchrun":
         return _match_python(words[1:])
@@ -140,21 +149,25 @@ def _match(words: Sequence[Argument]) -> tuple[Program | None, Sequence[Argument
         for command in program.commands:
             given = (name, *(word.text for word in words[1 : len(command)]))
             if given == command:
-                return program, words[len(command) :]
-    return by_script(words[0].text), words[1:]
+                return _Match(program, words[len(command) :])
+    return _matched(by_script(words[0].text), words[1:])
 
 
-def _match_python(words: Sequence[Argument]) -> tuple[Program | None, Sequence[Argument]]:
+def _matched(program: Program | None, arguments: Sequence[Argument]) -> _Match | None:
+    return _Match(program, arguments) if program else None
+
+
+def _match_python(words: Sequence[Argument]) -> _Match | None:
     index = 0
     while index < len(words) and words[index].text.startswith("-"):
         option = words[index].text
         if option == "-m":
             module = words[index + 1].text if index + 1 < len(words) else ""
             rest = words[index + 2 :]
-            if module in ("vllm", "vllm.entrypoints.cli.main") and rest:
+            if module in _COMMAND_MODULES and rest:
                 return _match([Argument("vllm"), *rest])
-            return by_module(module), rest
+            return _matched(by_module(module), rest)
         index += 2 if option in _PYTHON_VALUED else 1
     if index >= len(words):
-        return None, ()
-    return by_script(words[index].text), words[index + 1 :]
+        return None
+    return _matched(by_script(words[index].text), words[index + 1 :])

@@ -174,13 +174,11 @@ def _read_level(
     written = arguments[index - 1].text
     rest = written[2:].removeprefix("=")
     if not rest:
-        if index >= len(arguments):
-            raise BadInput(f"-O in {where} needs a value after it.")
-        rest, index = arguments[index].text, index + 1
+        rest, index = _value_at(arguments, index, "-O", where), index + 1
     elif rest.startswith("."):
         head, attached, value = rest.partition("=")
         if not attached:
-            value, index = _next(arguments, index, written, where)
+            value, index = _value_at(arguments, index, written, where), index + 1
         _merge(parsed, "compilation-config", head[1:], value)
         return index
     if rest.isdigit() and not table.knows("--optimization-level"):
@@ -199,7 +197,7 @@ def _read_dotted(
     name, _, keys = option.partition(".")
     match = table.find(name, where)
     if not attached:
-        value, index = _next(arguments, index, option, where)
+        value, index = _value_at(arguments, index, option, where), index + 1
     if keys.endswith("+"):
         _merge(parsed, match.spec.name, keys[:-1], json.dumps(value.split(",")))
     else:
@@ -207,10 +205,11 @@ def _read_dotted(
     return index
 
 
-def _next(arguments: Sequence[Argument], index: int, option: str, where: str) -> tuple[str, int]:
+def _value_at(arguments: Sequence[Argument], index: int, option: str, where: str) -> str:
+    """The word at `index`, which must be there because `option` needs it."""
     if index >= len(arguments):
         raise BadInput(f"{option} in {where} needs a value after it.")
-    return arguments[index].text, index + 1
+    return arguments[index].text
 
 
 def _merge(parsed: _Parsed, name: str, keys: str, text: str) -> None:
