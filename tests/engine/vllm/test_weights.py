@@ -221,3 +221,31 @@ def test_a_draft_model_lies_on_the_last_stage() -> None:
 def test_speculation_without_a_model_takes_no_weights() -> None:
     ngram = Speculation("ngram", 3, None, 1)
     assert rank_weights(with_fields(tiny(), speculation=ngram), 0).draft == 0
+
+
+def test_an_eagle_head_borrows_embedding_and_head() -> None:
+    draft = tiny(num_hidden_layers=1)
+    own = rank_weights(with_fields(tiny(), speculation=Speculation("eagle", 3, draft, 1)), 0)
+    whole = rank_weights(
+        with_fields(tiny(), speculation=Speculation("draft_model", 3, draft, 1)), 0
+    )
+    assert whole.draft - own.draft == 2 * 1024 * 1024 * 2
+
+
+def test_mtp_layers_count_when_they_are_used() -> None:
+    model = load_model("deepseek-ai/DeepSeek-R1")
+    used = Speculation("mtp", 1, None, 1)
+    settings = Settings(tp=8, fields={"speculation": used})
+    experts = 257 * 3 * 7168 * 2048 // 8
+    joint_projection = 2 * 7168 * 7168 * 2
+    attention = (24576 * 1536 + 32768 * 512 + 7168 * 16384) // 8 + 7168 * (1536 + 576)
+    expected = experts + joint_projection + attention
+    assert rank_weights(deployment_of(model, settings), 0).draft == pytest.approx(
+        expected, rel=0.01
+    )
+    assert weights(model, tp=8).draft == 0
+
+
+def test_a_processor_has_no_caching_allocator() -> None:
+    host = replace(H100, vendor=Vendor.CPU, compute_capability=None)
+    assert rank_weights(deployment_of(tiny(), Settings(), host), 0).rounding == 0

@@ -221,7 +221,7 @@ _CHANGES: Final = (
         (0, 12, 0), {"lora_experts": True, "lora_extra_vocabulary": 0, "mla_probe_allocates": True}
     ),
     _Change((0, 14, 0), {"turing_fp8": True}),
-    _Change((0, 32, 0), {"modelopt_ampere": True}),
+    _Change((0, 32, 0), {"modelopt_ampere": True, "mxfp4_trtllm_128": True}),
     _Change((0, 9, 0), {"bnb_unfolds_scales": True}),
     _Change((0, 18, 0), {"mxfp4_pads_values": True}),
     _Change((0, 21, 0), {"load_split_mib": 20}),

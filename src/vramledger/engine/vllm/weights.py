@@ -13,6 +13,7 @@ from vramledger.engine.vllm.resident.parameter import Parameter, parameters
 from vramledger.engine.vllm.resident.rotary import table_bytes
 from vramledger.engine.vllm.resident.split import split_of
 from vramledger.engine.vllm.stages import stage_layers
+from vramledger.hardware.accelerator import Vendor
 from vramledger.model.dtype import DType
 from vramledger.model.model import Model
 from vramledger.model.quantization import requantize
@@ -22,6 +23,12 @@ from vramledger.units import GIB, MIB
 
 _LAST_STAGE = frozenset({Role.HEAD, Role.NORM})
 _FIRST_STAGE = frozenset({Role.EMBEDDING})
+_CACHING_ALLOCATOR = frozenset({Vendor.NVIDIA, Vendor.AMD})
+# What a draft of these methods borrows from the served model (``v1/spec_decode/eagle.py``).
+_BORROWED = {
+    "eagle": frozenset({Role.EMBEDDING, Role.HEAD}),
+    "eagle3": frozenset({Role.EMBEDDING}),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,9 +100,12 @@ def rank_weights(deployment: Deployment, stage: int) -> RankWeights:
 
 def served_model(deployment: Deployment) -> Model:
     """The model as loaded: quantised on the way when the launch asks for it of a plain one."""
-    method = deployment.quantization.value
-    if method is None or deployment.model.quantization is not None:
-        return deployment.model
+    method, model = deployment.quantization.value, deployment.model
+    stored = model.quantization is not None or any(t.encoding is not None for t in model.tensors)
+    return model if method is None or stored else _quantized_on_the_way(deployment, method)
+
+
+def _quantized_on_the_way(deployment: Deployment, method: str) -> Model:
     return requantize(_as_built(deployment), method)
 
 
@@ -139,6 +149,8 @@ def _absorbed(found: list[Parameter], dtype: DType) -> list[int]:
 
 
 def _rounding(blocks: list[int], deployment: Deployment) -> int:
+    if deployment.accelerator.vendor not in _CACHING_ALLOCATOR:
+        return 0
     limit = deployment.rules.load_split_mib * MIB
     return allocated(blocks, limit) - sum(blocks)
 
@@ -164,9 +176,11 @@ def _draft(deployment: Deployment, stage: int) -> int:
         return 0
     if speculation.draft is None:
         return _own_draft_layers(deployment) if speculation.method == "mtp" else 0
+    borrowed = _BORROWED.get(speculation.method, frozenset()) if deployment.rules.v1 else ()
+    own = tuple(tensor for tensor in speculation.draft.tensors if tensor.role not in borrowed)
     alone = replace(
         deployment,
-        model=speculation.draft,
+        model=replace(speculation.draft, tensors=own),
         layout=replace(deployment.layout, tp=max(1, speculation.draft_tp), pp=1),
         speculation=None,
         lora=None,

@@ -11,8 +11,9 @@ from vramledger.model.tensor import Encoding, Role, Tensor
 ALWAYS_PLAIN: Final = frozenset({Role.EMBEDDING, Role.HEAD, Role.ROUTER, Role.NORM, Role.BUFFER})
 # Towers stay whole in the formats that quantise a language model, listed or not.
 TOWERS: Final = frozenset({Role.VISION, Role.AUDIO, Role.PROJECTOR})
-# Linear modules that checkpoints of every format keep in 16 bits although no section lists them:
-# the joint projection and the borrowed head and embedding of MTP layers, and the scalar gates.
+# Linear modules that stay plain although no section lists them, because classes build them without
+# a scheme (``quant_config=None`` in vLLM): the joint projection and the borrowed head and embedding
+# of MTP layers, scalar gates, compressors and residual projections.
 _PLAIN_MODULES: Final = (
     "eh_proj",
     "shared_head.head",
@@ -21,6 +22,13 @@ _PLAIN_MODULES: Final = (
     "router",
     "shared_expert_gate",
     "indexer.weights_proj",
+    "compressor.wkv",
+    "compressor.wgate",
+    "mlp_res_proj",
+    "self_attention_res_proj",
+    "output_attn_res_proj",
+    "routed_expert_down_proj",
+    "routed_expert_up_proj",
 )
 
 

@@ -75,10 +75,18 @@ def kernel_for(deployment: Deployment) -> Kernel:
     return Kernel.TRITON if capability == _HOPPER and plain else Kernel.MARLIN
 
 
+def alignment_for(deployment: Deployment) -> Alignment:
+    """Multiples of the kernel that runs there."""
+    kernel = kernel_for(deployment)
+    if kernel is Kernel.FLASHINFER and deployment.rules.mxfp4_trtllm_128:
+        return Alignment(hidden=256, intermediate=128)
+    return _ALIGNMENTS[kernel]
+
+
 def allocations(parameter: Parameter, _encoding: Tiled, deployment: Deployment) -> tuple[int, ...]:
     """Values and scales of all experts, padded; Triton before 0.26 keeps the first scales too."""
     kernel = kernel_for(deployment)
-    outs, inp = _padded(parameter, _ALIGNMENTS[kernel])
+    outs, inp = _padded(parameter, alignment_for(deployment))
     out = sum(outs)
     values, scales = out * inp // 2, out * inp // BLOCK
     if kernel is not Kernel.TRITON:
@@ -105,7 +113,7 @@ def bias_bytes(parameter: Parameter, deployment: Deployment) -> int:
     """Bytes of the biases; Triton keeps them in float32."""
     kernel = kernel_for(deployment)
     dtype = DType.FLOAT32 if kernel is Kernel.TRITON else parameter.dtype
-    alignment = _ALIGNMENTS[kernel]
+    alignment = alignment_for(deployment)
     multiple = alignment.hidden if parameter.name.endswith("down_proj.bias") else 1
     return parameter.copies * round_up(parameter.out, multiple) * dtype.nbytes
 
