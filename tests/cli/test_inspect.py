@@ -66,6 +66,7 @@ def test_a_person_reads_identity_parameters_bytes_and_cache(
         "Weights\n"
         "  as stored                        14.96 GiB   derived\n"
         "  all in bf16                      14.96 GiB   derived\n"
+        "  loaded on one GPU                14.99 GiB   derived, vLLM 0.33 on H100-80GB-SXM\n"
         "  not quantised, bfloat16\n"
         "\n"
         "Cache (16-bit, derived)\n"
@@ -118,6 +119,28 @@ def test_a_cache_that_cannot_be_told_is_null_with_a_reason_and_exit_3(
     )
     assert run(["inspect", str(path)]) == 3
     assert "\nCache\n  not known\n" in capsys.readouterr().out
+
+
+def test_bytes_on_disk_and_loaded_are_both_shown(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["inspect", "openai/gpt-oss-120b", "--engine-version", "0.14.1", "--json"]) == 0
+    got = json.loads(capsys.readouterr().out)
+    assert got["weights_bytes"] / 2**30 == pytest.approx(60.77, abs=0.005)
+    assert got["weights_resident_bytes"] / 2**30 == pytest.approx(64.38, rel=0.005)
+    assert got["weights_resident_on"]["gpu"] == "H100-80GB-SXM"
+    assert got["weights_resident_on"]["notes"]
+
+
+def test_an_unknown_card_or_version_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["inspect", "Qwen/Qwen3-32B", "--gpu", "H1000"]) == 2
+    assert "'H1000'" in capsys.readouterr().err
+    assert run(["inspect", "Qwen/Qwen3-32B", "--engine-version", "seven"]) == 2
+    assert "'seven'" in capsys.readouterr().err
+
+
+def test_a_version_newer_than_known_is_said(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["inspect", "Qwen/Qwen3-32B", "--engine-version", "0.99", "--json"]) == 0
+    (note,) = json.loads(capsys.readouterr().out)["weights_resident_on"]["notes"]
+    assert "0.99" in note
 
 
 def test_an_unknown_model_is_one_sentence_and_exit_2(capsys: pytest.CaptureFixture[str]) -> None:

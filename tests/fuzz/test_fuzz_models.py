@@ -12,6 +12,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from vramledger.engine.vllm.loaded import Loaded
 from vramledger.errors import VramError
 from vramledger.model import catalogue
 from vramledger.model.checkpoint import Checkpoint, assemble
@@ -28,6 +29,7 @@ long_run = settings(
     deadline=5_000,
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
+NOT_LOADED = Loaded(None, "vLLM", "H100-80GB-SXM", ())
 HOSTILE: Sequence[Any] = (
     None, 0, -1, 1, 2, 3, 7, 128, 65_536, 10**9, 2**41, 10**30, 1.5, float("nan"), float("inf"),
     "", "x", "auto", "full_attention", [], [0], [1, 2], ["a"], [None], [[]], {}, {"a": 1}, True,
@@ -81,8 +83,8 @@ def test_a_damaged_configuration_makes_a_model_or_one_sentence(
     except VramError as error:
         refused = error
     else:
-        assert json.loads(json.dumps(to_json(inspection)))["params_total"] > 0
-        assert to_text(inspection).startswith("model\n")
+        assert json.loads(json.dumps(to_json(inspection, NOT_LOADED)))["params_total"] > 0
+        assert to_text(inspection, NOT_LOADED).startswith("model\n")
         return
     assert is_a_sentence(refused)
 
@@ -206,7 +208,7 @@ def test_a_damaged_gguf_file_is_read_or_refused(
     except VramError as error:
         refused = error
     else:
-        assert to_json(inspection)["weights_bytes"] >= 0
-        assert to_text(inspection)
+        assert to_json(inspection, NOT_LOADED)["weights_bytes"] >= 0
+        assert to_text(inspection, NOT_LOADED)
         return
     assert is_a_sentence(refused)

@@ -95,3 +95,24 @@ def test_a_name_that_promises_fewer_bits_than_the_configuration_is_noted(tmp_pat
         "The name says that the weights are quantised, but the configuration does not say how; "
         "bytes as stored are those of plain bfloat16."
     )
+
+
+def test_an_address_is_pointed_to_the_hub_form() -> None:
+    assert refusal("https://hub.example/Qwen/Qwen3-32B") == (
+        "'https://hub.example/Qwen/Qwen3-32B' is an address; write hf:org/name for a model on the "
+        "hub, or give a local path."
+    )
+
+
+def test_a_home_directory_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "config.json").write_text(json.dumps(CONFIG))
+    monkeypatch.setenv("HOME", str(tmp_path))
+    assert load_model("~/config.json").params_total > 0
+
+
+def test_a_gguf_file_beside_a_configuration_is_pointed_to(tmp_path: Path) -> None:
+    (tmp_path / "config.json").write_text(json.dumps(CONFIG))
+    (tmp_path / "model.gguf").touch()
+    assert load_model(str(tmp_path)).notes == (
+        "model.gguf is not read beside config.json; give its path for its bytes.",
+    )

@@ -11,7 +11,7 @@ from vramledger.model import catalogue
 from vramledger.model.checkpoint import Checkpoint, assemble
 from vramledger.model.config import Config, parse_config, read_config
 from vramledger.model.files.caches import find_hub_snapshot, find_modelscope
-from vramledger.model.files.directory import find_gguf, find_safetensors
+from vramledger.model.files.directory import find_gguf, find_safetensors, list_files
 from vramledger.model.files.hub import (
     PREFIX,
     HubFiles,
@@ -43,6 +43,13 @@ def load_model(reference: str) -> Model:
     """
     if reference.startswith(PREFIX):
         return load_from_hub(parse_reference(reference))
+    if "://" in reference:
+        raise BadInput(
+            f"{reference!r} is an address; write hf:org/name for a model on the hub, or give a "
+            "local path."
+        )
+    if reference.startswith("~"):
+        reference = os.path.expanduser(reference)  # noqa: PTH111 - keeps "~nobody" as it is
     if os.path.lexists(reference):
         return _from_path(Path(reference))
     if _looks_like_path(reference):
@@ -134,8 +141,14 @@ def load_directory(folder: Path, model_id: str) -> Model:
         BadInput: neither ``config.json`` nor weight headers are there, or one is not usable.
     """
     found = find_safetensors(folder)
-    notes = (found.note,) if found.note else ()
+    notes: tuple[str, ...] = (found.note,) if found.note else ()
     config = find_config(folder)
+    if config is not None and found.weights is None:
+        notes += tuple(
+            f"{name} is not read beside config.json; give its path for its bytes."
+            for name in list_files(folder)
+            if name.endswith(".gguf")
+        )
     if config is None and found.weights is None:
         gguf = find_gguf(folder)
         if gguf is None:

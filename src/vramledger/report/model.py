@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from vramledger.engine.vllm.loaded import Loaded
 from vramledger.evidence import Basis
 from vramledger.model.inspection import CacheFigures, Inspection
 from vramledger.model.model import Model, TowerInput
@@ -19,7 +20,7 @@ _CACHE_KEYS = (
 )
 
 
-def to_json(inspection: Inspection) -> dict[str, Any]:
+def to_json(inspection: Inspection, resident: Loaded) -> dict[str, Any]:
     """The object that ``vram inspect --json`` prints; an unknown figure is null with a reason."""
     model = inspection.model
     return {
@@ -42,6 +43,13 @@ def to_json(inspection: Inspection) -> dict[str, Any]:
         "weights_bytes_beyond_class_basis": str(model.weights_basis),
         "weights_bytes_bf16": inspection.weights_bytes_bf16,
         "weights_bytes_bf16_basis": str(Basis.DERIVED),
+        "weights_resident_bytes": resident.bytes,
+        "weights_resident_bytes_basis": str(Basis.DERIVED) if resident.bytes is not None else None,
+        "weights_resident_on": {
+            "engine": resident.engine,
+            "gpu": resident.accelerator,
+            "notes": list(resident.notes),
+        },
         "tied_embeddings": model.tied_embeddings,
         "quantization": _quantization(model),
         "text": _text(model),
@@ -113,14 +121,14 @@ def _cache(cache: CacheFigures | None, reason: str | None) -> dict[str, Any]:
     }
 
 
-def to_text(inspection: Inspection) -> str:
+def to_text(inspection: Inspection, resident: Loaded) -> str:
     """The lines a person reads: identity, parameters, bytes, caches, what is not known."""
     model = inspection.model
     blocks = [
         [model.id, f"  {_identity(model)}"],
         _listed("Inputs", tuple(map(_tower, model.towers))),
         _parameters(inspection),
-        _bytes(inspection),
+        _bytes(inspection, resident),
         _caches(inspection),
         _listed("Notes", model.notes),
         _listed("Not known", inspection.not_known),
@@ -156,7 +164,7 @@ def _parameters(inspection: Inspection) -> list[str]:
     return lines
 
 
-def _bytes(inspection: Inspection) -> list[str]:
+def _bytes(inspection: Inspection, resident: Loaded) -> list[str]:
     model = inspection.model
     stored = format_bytes(inspection.weights_bytes)
     lines = [
@@ -164,6 +172,11 @@ def _bytes(inspection: Inspection) -> list[str]:
         f"  {'as stored':<24}{stored:>18}   {model.weights_basis}",
         f"  {'all in bf16':<24}{format_bytes(inspection.weights_bytes_bf16):>18}   {Basis.DERIVED}",
     ]
+    if resident.bytes is not None:
+        lines.append(
+            f"  {'loaded on one GPU':<24}{format_bytes(resident.bytes):>18}   {Basis.DERIVED}, "
+            f"{resident.engine} on {resident.accelerator}"
+        )
     if inspection.extra_bytes:
         extra = format_bytes(inspection.extra_bytes)
         lines.append(f"  {'beyond the class':<24}{extra:>18}   {model.weights_basis}")
@@ -171,7 +184,7 @@ def _bytes(inspection: Inspection) -> list[str]:
         lines.append(f"  {model.quantization.method}: {model.quantization.detail}")
     elif model.weights_basis is not Basis.EXACT:
         lines.append(f"  not quantised, {model.dtype}")
-    return lines
+    return [*lines, *(f"  {note}" for note in resident.notes)]
 
 
 def _caches(inspection: Inspection) -> list[str]:
