@@ -50,7 +50,9 @@ def supports_hybrid(name: str, config: Mapping[str, Any], release: Release) -> b
     """Whether the hybrid KV cache manager stays on with that connector."""
     if name == _MULTI:
         children = config.get("kv_connector_extra_config", {})
-        listed = children.get("connectors", []) if isinstance(children, dict) else []
+        listed = children.get("connectors") if isinstance(children, dict) else None
+        if not isinstance(listed, list):
+            return False
         return release >= _MULTI_SINCE and all(
             isinstance(child, dict)
             and supports_hybrid(str(child.get("kv_connector")), child, release)
