@@ -10,10 +10,11 @@ from hypothesis import strategies as st
 from deployments import H100, Settings, deployment_of, full, gpu, model_of
 from vramledger.engine.setting import Setting
 from vramledger.engine.vllm.activation import ActivationPeak, activation_peak
+from vramledger.engine.vllm.runner import uses_second_runner
 from vramledger.hardware.accelerator import Accelerator
 from vramledger.model.dtype import DType
-from vramledger.model.model import Experts, Model, Quantization, TextShape, TowerInput
-from vramledger.units import GIB
+from vramledger.model.model import Experts, Model, ModelKind, Quantization, TextShape, TowerInput
+from vramledger.units import GIB, MIB
 
 HOPPER = replace(H100, multiprocessors=132)
 GEMMA_IMAGE = TowerInput("image", 3 * 896 * 896, 256, 4096, 1152)
@@ -155,3 +156,51 @@ def test_more_tokens_or_sequences_never_lower_the_peak(tokens: int, rows: int) -
     here = peak(row).bytes
     assert peak(replace(row, tokens=tokens + 64)).bytes >= here
     assert peak(replace(row, rows=rows + 1)).bytes >= here
+
+
+@pytest.mark.parametrize(
+    ("version", "copies"),
+    [("0.21.0", 12), ("0.24.0", 4), ("0.26.0", 0), ("0.30.0", 0), ("0.32.0", 12)],
+)
+def test_the_second_runner_profiles_other_copies_of_the_logits(version: str, copies: int) -> None:
+    row = Row("Llama-3.1-8B", 4096, 14336, 128256, 0.0, version=version)
+    made = deployment_of(
+        replace(shape(row), architecture="LlamaForCausalLM"), Settings(version), HOPPER
+    )
+    bare = 8192 * 4096 * 2 + 2 * 1024 * 4096 * 2 + 32 * MIB + 1024 * 128256 * 2
+    assert activation_peak(made, 0).sampler_bytes - bare == 1024 * 128256 * copies
+
+
+def test_the_environment_decides_the_runner_where_both_exist() -> None:
+    row = Row("Llama-3.1-8B", 4096, 14336, 128256, 0.0)
+    old = Settings("0.33.0", environment={"VLLM_USE_V2_MODEL_RUNNER": "0"})
+    assert not uses_second_runner(deployment_of(shape(row), old, HOPPER))
+    assert uses_second_runner(deployment_of(shape(row), Settings("0.33.0"), HOPPER))
+    early = Settings("0.19.0", environment={"VLLM_USE_V2_MODEL_RUNNER": "1"})
+    assert not uses_second_runner(deployment_of(shape(row), early, HOPPER))
+
+
+def test_expert_buffers_stay_from_0_14_and_join_the_sampler() -> None:
+    row = Row("Qwen3-30B-A3B", 2048, 6144, 151936, 0.0, experts=MARLIN_FREE)
+    kept, passing = (peak(replace(row, version=v)) for v in ("0.19.0", "0.11.0"))
+    assert kept.kept_bytes == 8192 * 8 * (2048 + 2048) * 2
+    assert passing.kept_bytes == 0
+
+
+def test_a_tower_that_builds_a_table_keeps_it() -> None:
+    tower = replace(GEMMA_IMAGE, table_bytes=100 * MIB)
+    row = next(row for row in ROWS if row.name == "gemma-3-12b")
+    more = peak(replace(row, tower=tower)).bytes - peak(row).bytes
+    assert more == 100 * MIB
+
+
+def test_v0_gives_every_sequence_of_an_encoder_decoder_model_its_audio() -> None:
+    """Whisper large v3 turbo on 0.9.0: 10.45 GiB logged."""
+    tower = TowerInput("audio", 128 * 3000, 1500, 1500, 1280)
+    row = Row("whisper", 1280, 5120, 51866, 10.45, version="0.6.6", tokens=5120, rows=256,
+              gated=False, tower=tower, card=ADA)  # fmt: skip
+    whisper = replace(shape(row), kind=ModelKind.ENCODER_DECODER)
+    settings = Settings("0.6.6", max_num_batched_tokens=5120, max_num_seqs=256)
+    found = activation_peak(deployment_of(whisper, settings, ADA), 0)
+    assert found.governed_by == "encoder"
+    assert found.bytes / GIB == pytest.approx(10.45, rel=0.03)

@@ -15,7 +15,8 @@ from vramledger.engine.setting import Layout
 from vramledger.engine.vllm.deployment import Deployment
 from vramledger.engine.vllm.encoder import EncoderWork, encoder_work
 from vramledger.engine.vllm.experts import expert_workspace
-from vramledger.engine.vllm.rules import ExpertBuffers, ProfileRule, RunnerV2, SamplerPath
+from vramledger.engine.vllm.rules import ExpertBuffers, ProfileRule, SamplerPath
+from vramledger.engine.vllm.runner import uses_second_runner
 from vramledger.hardware.accelerator import Accelerator, Vendor
 from vramledger.model.cache import LatentAttention
 from vramledger.model.model import Model, ModelKind
@@ -102,21 +103,6 @@ def profiled_rows(deployment: Deployment) -> int:
     return max(1, min(rows, deployment.max_num_batched_tokens.value // most)) if most else rows
 
 
-def uses_second_runner(deployment: Deployment) -> bool:
-    """Whether model runner V2 serves this deployment, by the version's own default."""
-    given = deployment.environment.get("VLLM_USE_V2_MODEL_RUNNER")
-    rule = deployment.rules.runner_v2
-    if given is not None and rule is not RunnerV2.NEVER:
-        return given not in {"0", ""}
-    if rule is RunnerV2.DENSE:
-        model = deployment.model
-        states = any(
-            layer.spec.__class__.__name__ == "RecurrentState" for layer in model.cache_layers
-        )
-        return model.text.experts is None and not states and model.kind is ModelKind.DECODER
-    return rule is RunnerV2.ALWAYS
-
-
 def sampler_path(deployment: Deployment) -> SamplerPath:
     """The kernel that picks tokens; FlashInfer only on NVIDIA GPUs it supports."""
     path = deployment.rules.sampler
@@ -157,8 +143,7 @@ def _sampling_copies(deployment: Deployment, rows: int) -> int:
         return 0
     path = sampler_path(deployment)
     if uses_second_runner(deployment):
-        warm = deployment.rules.sampler_warmup_profiled
-        return rows * vocab * _SAMPLER_BYTES[SamplerPath.FLASHINFER] if warm else 0
+        return rows * vocab * deployment.rules.runner_v2_logit_bytes
     copies = rows * vocab * _SAMPLER_BYTES[path]
     if path is SamplerPath.TRITON and rows >= 8:
         copies += _sampling_programs(deployment.accelerator, rows) * vocab * 4

@@ -3,10 +3,10 @@
 from dataclasses import dataclass
 from typing import Final
 
-from vramledger.engine.vllm.activation import uses_second_runner
 from vramledger.engine.vllm.coefficients import coefficient, seen_on
 from vramledger.engine.vllm.deployment import Deployment
 from vramledger.engine.vllm.rules import ProfileRule
+from vramledger.engine.vllm.runner import uses_second_runner
 from vramledger.evidence import Basis, Figure, total
 from vramledger.units import GIB, div_ceil
 

@@ -45,8 +45,10 @@ class RunnerV2(StrEnum):
     """Which models the second model runner serves unless an environment variable says otherwise."""
 
     NEVER = "never"  # up to 0.21
-    DENSE = "generating models without experts or recurrent state"
-    ALWAYS = "every model"
+    PLAIN_QWEN3 = "unquantised Qwen3"  # 0.22 to 0.23
+    LISTED = "a short list of classes"  # 0.24 to 0.25
+    DENSE = "models without experts or recurrent state, and a list of others"  # 0.26 to 0.29
+    ALWAYS = "every model"  # from 0.30
 
 
 class ProfileRule(StrEnum):
@@ -138,7 +140,7 @@ class Rules:
     sampler_profiled: bool = True  # the profile run samples (V1 0.7: logits only)
     expert_buffers: ExpertBuffers = ExpertBuffers.THREE
     runner_v2: RunnerV2 = RunnerV2.NEVER
-    sampler_warmup_profiled: bool = False  # the second runner profiles float32 logits too (0.32 on)
+    runner_v2_logit_bytes: int = 4  # per logit, that its profile holds beside the logits
     budget_rounds_up: bool = False  # total x utilization rounded up to a byte (0.14 on)
     pad_mamba_pages: bool = False  # a Mamba page smaller than the largest is padded (0.26 on)
     mla_block_forced: bool = False  # the MLA backend overrides --block-size (up to 0.17)

@@ -162,11 +162,14 @@ _CHANGES: Final = (
             "override_in_fit_check": True,
         },
     ),
+    _Change((0, 22, 0), {"runner_v2": RunnerV2.PLAIN_QWEN3}),
+    _Change((0, 24, 0), {"runner_v2": RunnerV2.LISTED}),
     _Change((0, 24, 0), {"pad_pages_to_largest": True}),
     _Change(
         (0, 26, 0),
         {
             "runner_v2": RunnerV2.DENSE,
+            "runner_v2_logit_bytes": 0,
             "window_in_flight": True,
             "pad_mamba_pages": True,
             "multimodal_reserve": True,
@@ -176,12 +179,12 @@ _CHANGES: Final = (
     _Change((0, 28, 0), {"hybrid_prefix_caching": True, "batch_table": BatchTable.BY_MEMORY_160}),
     _Change((0, 28, 0), {"capture_table": CaptureTable.EVERY_16_BLACKWELL}),
     _Change((0, 29, 0), {"null_block_in_fit_check": True}),
+    _Change((0, 30, 0), {"runner_v2": RunnerV2.ALWAYS}),
     _Change(
         (0, 32, 0),
         {
             "mamba_checkpoint_blocks": 1,
-            "runner_v2": RunnerV2.ALWAYS,
-            "sampler_warmup_profiled": True,
+            "runner_v2_logit_bytes": 12,
         },
     ),
     # KV planning
