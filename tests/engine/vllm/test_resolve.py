@@ -139,6 +139,13 @@ def test_features_v1_lacks_start_v0_and_say_so() -> None:
     )
     assert not resolved("--kv-cache-dtype fp8", "0.8.5", accelerator=A100).rules.v1
     assert resolved("--kv-cache-dtype fp8", "0.8.5", accelerator=H100).rules.v1
+    assert not resolved("--kv-cache-dtype fp8", "0.10.2", accelerator=A100).rules.v1
+    assert resolved("--kv-cache-dtype fp8", "0.10.2", model_of(latent(4)), A100).rules.v1
+    draft = '--speculative-config \'{"model":"org/small","num_speculative_tokens":3}\''
+    assert not resolved(draft, "0.9.2").rules.v1
+    ngram = '--speculative-config \'{"method":"ngram","num_speculative_tokens":3}\''
+    assert not resolved(ngram, "0.8.5").rules.v1
+    assert resolved(ngram, "0.9.2").rules.v1
     assert not resolved(version="0.9.2", model=HYBRID).rules.v1
     assert resolved(version="0.10.2", model=HYBRID).rules.v1
 

@@ -15,6 +15,7 @@ from vramledger.hardware.accelerator import Accelerator, Vendor
 from vramledger.model.dtype import DType
 from vramledger.model.model import Model
 
+_V1_DRAFTS: Final = frozenset({"ngram", "medusa", "eagle", "eagle3", "deepseek_mtp"})
 _SWITCH: Final = "VLLM_USE_V1"
 
 
@@ -81,13 +82,31 @@ def _speculative_method(candidate: Candidate) -> str:
     return method.strip("[]").casefold()
 
 
-def _fp8_cache_unsupported(candidate: Candidate) -> bool:
-    """Before 0.10 an FP8 cache needs FlashAttention 3, which needs Hopper."""
+def _cache_type_unsupported(candidate: Candidate) -> bool:
+    """An FP8 cache needs FlashAttention 3, which needs Hopper, or data-centre Blackwell."""
     cache = candidate.values.text("kv-cache-dtype") or "auto"
     if cache == "auto" or candidate.gpu.vendor is Vendor.AMD:
         return False
-    hopper = (candidate.gpu.compute_capability or (0, 0))[0] == 9
-    return not (cache.startswith("fp8") and hopper)
+    major = (candidate.gpu.compute_capability or (0, 0))[0]
+    return not (cache.startswith("fp8") and major in (9, 10))
+
+
+def _cache_type_unsupported_by_default(candidate: Candidate) -> bool:
+    """From 0.10.2 latent attention and a named backend take an FP8 cache on any card."""
+    named = candidate.values.launch.environment.get("VLLM_ATTENTION_BACKEND")
+    return not (named or candidate.traits.mla) and _cache_type_unsupported(candidate)
+
+
+def _has_draft_model(candidate: Candidate) -> bool:
+    method = _speculative_method(candidate)
+    return bool(method) and method not in _V1_DRAFTS
+
+
+def _is_gguf(candidate: Candidate) -> bool:
+    stored = candidate.model.quantization
+    return candidate.values.text("quantization") == "gguf" or (
+        stored is not None and stored.method == "gguf"
+    )
 
 
 def _pipeline_without_ray(candidate: Candidate) -> bool:
@@ -111,20 +130,19 @@ def _given(*names: str) -> Callable[[Candidate], bool]:
 _GONE: Final[Release] = (0, 11, 0)
 _FALLBACKS: Final = (
     _Fallback((0, 10, 2), "GPU below compute capability 8.0", _older_than_ampere),
-    _Fallback((0, 10, 0), "KV cache of that type", _fp8_cache_unsupported),
+    _Fallback((0, 10, 2), "KV cache of that type", _cache_type_unsupported),
+    _Fallback(_GONE, "KV cache of that type", _cache_type_unsupported_by_default),
     _Fallback((0, 9, 1), "float32", lambda c: c.dtype is DType.FLOAT32),
     _Fallback((0, 9, 2), "pooling models", lambda c: c.traits.pooling),
     _Fallback(_GONE, "encoder-decoder models", lambda c: c.traits.encoder_decoder),
     _Fallback(
         (0, 10, 2), "recurrent state", lambda c: c.traits.hybrid or c.traits.attention_free
     ),
-    _Fallback((0, 9, 0), "GGUF", lambda c: c.values.text("quantization") == "gguf"),
+    _Fallback((0, 9, 0), "GGUF weights", _is_gguf),
     _Fallback(
         (0, 9, 0), "speculative decoding by default", lambda c: bool(_speculative_method(c))
     ),
-    _Fallback(
-        _GONE, "separate draft model", lambda c: _speculative_method(c) == "draft_model"
-    ),
+    _Fallback((0, 10, 0), "separate draft model", _has_draft_model),
     _Fallback((0, 8, 1), "LoRA by default", _given("enable-lora")),
     _Fallback((0, 8, 5), "KV transfer", _given("kv-transfer-config")),
     _Fallback((0, 8, 1), "CPU offload", _given("cpu-offload-gb")),
