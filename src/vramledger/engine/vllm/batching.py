@@ -17,6 +17,8 @@ from vramledger.hardware.accelerator import Accelerator, Vendor
 _GIB: Final = 1 << 30
 _V0_SEQS: Final = 256
 _V0_FLOOR: Final = 2048
+_V0_CHUNK: Final = 512  # tokens a step with chunked prefill, before 0.6.4
+_V0_TABLES: Final = frozenset({BatchTable.V0_512, BatchTable.V0_512_FLOORS, BatchTable.V0_2048})
 _V0_POOLING_FLOOR: Final = 32768
 _V0_MULTIMODAL_FLOOR: Final = 5120
 _ALL2ALL_TOKENS: Final = 256  # DeepEP low latency and NIXL hold buffers for this many
@@ -105,7 +107,7 @@ class BatchAsked:
 
 def resolve_batch(table: BatchTable, asked: BatchAsked, gpu: Accelerator, traits: Traits) -> Batch:
     """The batch settings after vLLM's defaults and their adjustments."""
-    if table in (BatchTable.V0_512, BatchTable.V0_2048):
+    if table in _V0_TABLES:
         return _resolve_v0(table, asked, traits)
     defaults = _cpu(asked.layout) if gpu.vendor is Vendor.CPU else _TABLES[table](gpu)
     factor = 2 if asked.throughput_mode else 1
@@ -132,11 +134,11 @@ def _cpu(layout: Layout) -> BatchDefaults:
 
 def _resolve_v0(table: BatchTable, asked: BatchAsked, traits: Traits) -> Batch:
     """V0: the whole prompt goes through at once unless it is chunked."""
-    chunk = 512 if table is BatchTable.V0_512 else _V0_FLOOR
+    chunk = _V0_FLOOR if table is BatchTable.V0_2048 else _V0_CHUNK
     tokens = chunk if asked.chunked_prefill else max(asked.max_model_len, _V0_FLOOR)
     if traits.pooling:
         tokens = max(tokens, _V0_POOLING_FLOOR)
-    if traits.multimodal:
+    if traits.multimodal and table is not BatchTable.V0_512:
         tokens = max(tokens, _V0_MULTIMODAL_FLOOR)
     return Batch(
         _setting(asked.sequences, asked.sequences or _V0_SEQS),

@@ -64,8 +64,9 @@ class ProfileRule(StrEnum):
 class BatchTable(StrEnum):
     """How ``max_num_seqs`` and ``max_num_batched_tokens`` default."""
 
-    V0_512 = "256 sequences; max_model_len, or 512 tokens with chunked prefill"  # up to 0.6.3
-    V0_2048 = "256 sequences; max_model_len, or 2048 tokens with chunked prefill"  # V0 from 0.6.4
+    V0_512 = "256 sequences; max_model_len, or 512 tokens with chunked prefill"  # up to 0.5.5
+    V0_512_FLOORS = "as before, more for pooling and multimodal models"  # 0.6.0 to 0.6.3
+    V0_2048 = "as before, 2048 tokens with chunked prefill"  # V0 from 0.6.4
     FLAT = "256 sequences, by usage only"  # V1 0.6
     BY_NAME_1024 = "1024 sequences, larger batches on H100 and H200"  # V1 0.7.0 to 0.8.3
     BY_NAME = "larger batches and 1024 sequences on H100 and H200"  # 0.8.4

@@ -98,6 +98,7 @@ _CHANGES: Final = (
     # V0
     _Change((0, 5, 4), {"chunked_prefill_by_length": True}, v1=False),
     _Change((0, 6, 0), {"capture_table": CaptureTable.V0_SEQS}, v1=False),
+    _Change((0, 6, 0), {"batch_table": BatchTable.V0_512_FLOORS}, v1=False),
     _Change((0, 5, 0), {"mla_block_forced": True}),
     _Change((0, 6, 4), {"profile": ProfileRule.V1_ALL_NON_TORCH}, v1=False),
     _Change((0, 6, 4), {"batch_table": BatchTable.V0_2048}, v1=False),
