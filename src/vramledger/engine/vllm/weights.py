@@ -4,11 +4,11 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
 from vramledger.engine.vllm.deployment import Deployment
-from vramledger.engine.vllm.resident import mxfp4
 from vramledger.engine.vllm.resident.allocator import allocated
 from vramledger.engine.vllm.resident.buffers import loading_buffers
 from vramledger.engine.vllm.resident.kernels import allocations
 from vramledger.engine.vllm.resident.lora import slot_bytes
+from vramledger.engine.vllm.resident.notes import loading_notes
 from vramledger.engine.vllm.resident.parameter import Parameter, parameters
 from vramledger.engine.vllm.resident.rotary import table_bytes
 from vramledger.engine.vllm.resident.split import split_of
@@ -17,7 +17,6 @@ from vramledger.hardware.accelerator import Vendor
 from vramledger.model.dtype import DType
 from vramledger.model.model import Model
 from vramledger.model.quantization import requantize
-from vramledger.model.quantization.encoding import Family, Tiled
 from vramledger.model.tensor import Role, Shard, Tensor
 from vramledger.units import GIB, MIB
 
@@ -84,17 +83,21 @@ def rank_weights(deployment: Deployment, stage: int) -> RankWeights:
         by_role[parameter.role] = by_role.get(parameter.role, 0) + sum(parts)
     absorbed = _absorbed(found, deployment.dtype.value)
     blocks = [part for parts in sizes for part in parts] + absorbed
+    rotary = table_bytes(model, deployment)
+    buffers = sum(loading_buffers(deployment))
     return RankWeights(
         stage=stage,
         by_role=by_role,
-        rotary=table_bytes(model, deployment),
+        rotary=rotary,
         absorbed=sum(absorbed),
-        buffers=sum(loading_buffers(deployment)),
+        buffers=buffers,
         rounding=_rounding(blocks, deployment),
         lora=_lora(found, tensors, deployment),
         draft=_draft(deployment, stage),
         offloaded=_offloaded(tensors, deployment),
-        notes=_notes(deployment, model),
+        notes=loading_notes(
+            model, deployment, rotary=rotary, absorbed=sum(absorbed), buffers=buffers
+        ),
     )
 
 
@@ -210,13 +213,3 @@ def _offloaded(tensors: tuple[Tensor, ...], deployment: Deployment) -> int:
         (t for t in tensors if t.layer is not None), split_of(deployment), deployment.dtype.value
     )
     return min(limit, sum(sum(parts) for parts in _sizes(inside, deployment)))
-
-
-def _notes(deployment: Deployment, model: Model) -> tuple[str, ...]:
-    holds_mxfp4 = any(
-        isinstance(t.encoding, Tiled) and t.encoding.family is Family.MXFP4 for t in model.tensors
-    )
-    if not holds_mxfp4:
-        return ()
-    kernel = mxfp4.kernel_for(deployment)
-    return (f"MXFP4 experts in the layout of the {kernel.value} kernel, which pads them.",)

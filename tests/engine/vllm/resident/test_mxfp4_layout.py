@@ -57,8 +57,18 @@ def test_later_versions_let_the_first_scales_go() -> None:
     assert older.model - older.rounding - (newer.model - newer.rounding) == scales
 
 
-def test_the_layout_is_named() -> None:
+def test_every_rule_at_work_is_named() -> None:
     deployment = deployment_of(load_model("openai/gpt-oss-20b"), Settings())
     assert rank_weights(deployment, 0).notes == (
-        "MXFP4 experts in the layout of the Triton kernel, which pads them.",
+        "MXFP4 experts are laid out for the Triton kernel, which pads them.",
+        "Rotary position tables take 32 MiB on every rank.",
+    )
+
+
+def test_latent_attention_and_its_work_space_are_named() -> None:
+    deployment = deployment_of(load_model("deepseek-ai/DeepSeek-R1"), Settings(tp=8))
+    assert rank_weights(deployment, 0).notes == (
+        "Rotary position tables take 20 MiB on every rank.",
+        "Latent attention keeps 16-bit copies of quantised projections, 244 MiB.",
+        "Loading also allocates 128 MiB of work space.",
     )
