@@ -62,6 +62,7 @@ class TowerInput:
     patches: int
     hidden: int  # the tower's width
     table_bytes: int = 0  # tables it builds at first use and keeps (rotary frequencies)
+    levels: int = 1  # hidden states it hands on per token (1 + deepstack levels)
 
 
 @dataclass(frozen=True, slots=True)

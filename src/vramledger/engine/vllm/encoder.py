@@ -28,7 +28,7 @@ def encoder_work(deployment: Deployment) -> EncoderWork:
         return EncoderWork()
     items = _profiled_items(deployment, tower)
     element = deployment.dtype.value.nbytes
-    outputs = items * tower.tokens * deployment.model.text.hidden * element
+    outputs = items * tower.tokens * tower.levels * deployment.model.text.hidden * element
     inputs = items * tower.pixels * element
     work = items * tower.patches * tower.hidden * element * _TOWER_WIDTHS
     kept = outputs + inputs + tower.table_bytes

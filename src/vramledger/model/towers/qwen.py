@@ -33,6 +33,8 @@ class QwenTower:
     patch: int
     merge: int
     channels: int
+    frames: int  # a still image is repeated to this many frames
+    levels: int  # hidden states handed on per token
     around: tuple[Tensor, ...] = field(repr=False)  # patch embedding, positions, merger
 
     def tensors(self, prefix: str) -> list[Tensor]:
@@ -49,10 +51,11 @@ class QwenTower:
         patches = tokens * self.merge**2
         return TowerInput(
             modality="image",
-            pixels=self.channels * patches * self.patch**2,
+            pixels=self.channels * patches * self.patch**2 * self.frames,
             tokens=tokens,
             patches=patches,
             hidden=self.vit.hidden,
+            levels=self.levels,
         )
 
 
@@ -104,9 +107,10 @@ def read_qwen3(config: Config, *, deepstack: tuple[int, ...] = (8, 16, 24)) -> Q
         *replicated("pos_embed", (config.integer("num_position_embeddings", 2304), width), _ROLE),
         *_merger("merger.", width, merged, out),
     ]
-    for i in range(len(deepstack if indexes is None else indexes)):
+    deep = len(deepstack if indexes is None else indexes)
+    for i in range(deep):
         around += _merger(f"deepstack_merger_list.{i}.", merged, merged, out)
-    return _tower(config, vit, around, patch_bias=True, patch_default=16)
+    return _tower(config, vit, around, patch_bias=True, patch_default=16, levels=1 + deep)
 
 
 def read_glm4v(config: Config) -> QwenTower:
@@ -143,7 +147,13 @@ def read_glm4v(config: Config) -> QwenTower:
 
 
 def _tower(
-    config: Config, vit: Vit, around: list[Tensor], *, patch_bias: bool, patch_default: int = 14
+    config: Config,
+    vit: Vit,
+    around: list[Tensor],
+    *,
+    patch_bias: bool,
+    patch_default: int = 14,
+    levels: int = 1,
 ) -> QwenTower:
     patch, frames = (
         side(config, "patch_size", patch_default),
@@ -158,6 +168,8 @@ def _tower(
         patch=patch,
         merge=config.integer("spatial_merge_size", 2),
         channels=channels,
+        frames=frames,
+        levels=levels,
         around=(*embed, *around),
     )
 
