@@ -66,6 +66,23 @@ def _baseline(saved: dict[str, Any], path: Path) -> Baseline:
     return Baseline(tokens, rows, deployment)
 
 
+def parse_loss(text: str) -> float:
+    """Read ``5%`` or ``0.05`` as a share.
+
+    Raises:
+        BadInput: not a share from 0 to 1.
+    """
+    number = text.strip()
+    percent = number.endswith("%")
+    try:
+        value = float(number.rstrip("%")) / (100 if percent else 1)
+    except ValueError:
+        value = -1.0
+    if not 0 <= value <= 1:
+        raise BadInput(f"--max-loss is {text!r}; write a share such as 5% or 0.05.")
+    return value
+
+
 def gate(ledger: Ledger, baseline: Baseline, max_loss: float) -> Gate:
     """Compare expected KV tokens with a baseline; a loss above `max_loss` (0..1) does not hold.
 

@@ -6,6 +6,7 @@ from typing import Final
 
 from vramledger.engine.vllm.log.startup import Reading, StartupLog
 from vramledger.engine.vllm.metrics_page import CacheConfig
+from vramledger.errors import ExitCode
 from vramledger.evidence import Basis, Figure, Unknown, total
 from vramledger.ledger.ledger import Ledger, RankLedger
 
@@ -62,6 +63,14 @@ def compare_page(ledger: Ledger, configs: Sequence[CacheConfig]) -> tuple[Compar
                     _beside(ledger, name, _LINES[name], measured, f"engine {config.engine}")
                 )
     return _explain_tokens(found)
+
+
+def verdict(compared: Sequence[Comparison]) -> ExitCode:
+    """Whether every figure that has a prediction lies inside its band; cannot know without one."""
+    inside = [c.inside_band for c in compared if c.inside_band is not None]
+    if not inside:
+        return ExitCode.CANNOT_KNOW
+    return ExitCode.HOLDS if all(inside) else ExitCode.DOES_NOT_HOLD
 
 
 def _per_rank(readings: Sequence[Reading]) -> list[Reading]:

@@ -1,0 +1,232 @@
+"""The questions of ``vram ledger``: which one the options ask, and how its answer is shown."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from vramledger.engine.launch import Launch
+from vramledger.engine.read import read_launch
+from vramledger.errors import BadInput, ExitCode
+from vramledger.ledger.case import Case
+from vramledger.ledger.question import accelerator_for, model_of
+from vramledger.units import parse_count
+
+ENGINE = "vllm"
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """The options as given."""
+
+    launch: str | None = None
+    gpu: str | None = None
+    engine_version: str | None = None
+    total_gib: float | None = None
+    model: str | None = None
+    request_tokens: str | None = None
+    concurrent: int = 1
+    solve: str | None = None
+    vs: str | None = None
+    tables: tuple[str, ...] = ()
+    baseline: str | None = None
+    max_loss: str = "5%"
+    from_log: str | None = None
+    from_metrics: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """An answer in the three forms; only the one asked for is made."""
+
+    exit_code: ExitCode
+    as_text: Callable[[], str]
+    as_json: Callable[[], Any]
+    as_markdown: Callable[[], str]
+
+
+def view(asked: Asked) -> Shown:
+    """The answer to the one question that the options ask.
+
+    Raises:
+        BadInput: two questions at once, no launch, or no accelerator.
+    """
+    chosen = [name for name in _VIEWS if getattr(asked, name)]
+    if len(chosen) > 1:
+        flags = " and ".join(
+            "--" + name.replace("_", "-").replace("tables", "table") for name in chosen
+        )
+        raise BadInput(f"{flags} ask different questions; ask one at a time.")
+    launch = _launch(asked)
+    if launch.engine != ENGINE:
+        return _other_engine(asked, launch)
+    case = _case(asked, launch)
+    return _VIEWS[chosen[0]](asked, case) if chosen else _account(case)
+
+
+def _launch(asked: Asked) -> Launch:
+    if asked.launch is not None:
+        launch = read_launch(asked.launch, version=asked.engine_version)
+    elif asked.from_log is not None:
+        from vramledger.engine.vllm.log.launch import launch_from_log
+        from vramledger.engine.vllm.log.startup import read_startup
+
+        launch = launch_from_log(read_startup(Path(asked.from_log)), asked.from_log)
+    else:
+        raise BadInput(
+            "State what to account for: a launch command, a file of one, or --from-log FILE."
+        )
+    return replace(launch, model=asked.model) if asked.model is not None else launch
+
+
+def _case(asked: Asked, launch: Launch) -> Case:
+    if asked.gpu is None:
+        raise BadInput("State the accelerator with --gpu NAME; vram gpus lists the names.")
+    if asked.concurrent < 1:
+        raise BadInput(f"--concurrent is {asked.concurrent}; it must be at least 1.")
+    return Case(
+        launch=launch,
+        model=model_of(launch),
+        accelerator=accelerator_for(asked.gpu, asked.total_gib),
+        version=asked.engine_version,
+        request_tokens=_tokens(asked),
+    )
+
+
+def _tokens(asked: Asked) -> int | None:
+    if asked.request_tokens is None:
+        return None
+    tokens = parse_count(asked.request_tokens, "--request-tokens")
+    if tokens < 1:
+        raise BadInput(f"--request-tokens is {tokens}; it must be at least 1.")
+    return tokens
+
+
+def _other_engine(asked: Asked, launch: Launch) -> Shown:
+    from vramledger.ledger.independent import independent
+    from vramledger.report import independent as shown
+
+    if asked.gpu is not None:
+        accelerator_for(asked.gpu, asked.total_gib)
+    part = independent(launch, model_of(launch))
+    return Shown(
+        ExitCode.CANNOT_KNOW,
+        lambda: shown.to_text(part),
+        lambda: shown.to_json(part),
+        lambda: shown.to_text(part),
+    )
+
+
+def _account(case: Case) -> Shown:
+    ledger = case.ledger()
+
+    def text() -> str:
+        from vramledger.report.ledger import to_text
+
+        return to_text(ledger)
+
+    def as_json() -> Any:
+        from vramledger.report.ledger_json import ledger_json
+
+        return ledger_json(ledger)
+
+    def markdown() -> str:
+        from vramledger.report.ledger_markdown import to_markdown
+
+        return to_markdown(ledger).rstrip("\n")
+
+    known = case.model.cache_unknown is None
+    code = ExitCode.HOLDS if ledger.fits else ExitCode.DOES_NOT_HOLD
+    return Shown(code if known else ExitCode.CANNOT_KNOW, text, as_json, markdown)
+
+
+def _solve(asked: Asked, case: Case) -> Shown:
+    from vramledger.ledger.solve import Load, solve
+    from vramledger.report import questions
+
+    answer = solve(case, asked.solve or "", Load(asked.concurrent, case.request_tokens))
+    code = ExitCode.DOES_NOT_HOLD if answer.value is None else ExitCode.HOLDS
+    return _shown(
+        code, lambda: questions.solution_text(answer), lambda: questions.solution_json(answer)
+    )
+
+
+def _versus(asked: Asked, case: Case) -> Shown:
+    from vramledger.ledger.versus import versus
+    from vramledger.report import questions
+
+    other = read_launch(asked.vs or "")
+    after = replace(
+        case, launch=other, version=None, model=model_of(other) if other.model else case.model
+    )
+    found = versus(replace(case, version=None) if case.launch.version else case, after)
+    return _shown(
+        ExitCode.HOLDS, lambda: questions.versus_text(found), lambda: questions.versus_json(found)
+    )
+
+
+def _table(asked: Asked, case: Case) -> Shown:
+    from vramledger.ledger.sweep import movers, parse_axis, sweep
+    from vramledger.report import questions
+
+    axes = [parse_axis(text) for text in asked.tables]
+    tables = [(axis, sweep(case, axis, asked.concurrent, case.request_tokens)) for axis in axes]
+    moving = movers(case, asked.concurrent, case.request_tokens)
+    holds = any(entry.fits for _, entries in tables for entry in entries)
+    return _shown(
+        ExitCode.HOLDS if holds else ExitCode.DOES_NOT_HOLD,
+        lambda: questions.sweep_text(tables, moving),
+        lambda: questions.sweep_json(tables, moving),
+    )
+
+
+def _gate(asked: Asked, case: Case) -> Shown:
+    from vramledger.ledger.gate import gate, parse_loss, read_baseline
+    from vramledger.report import questions
+
+    allowed = parse_loss(asked.max_loss)
+    found = gate(case.ledger(), read_baseline(Path(asked.baseline or "")), allowed)
+    code = ExitCode.HOLDS if found.holds else ExitCode.DOES_NOT_HOLD
+    return _shown(code, lambda: questions.gate_text(found), lambda: questions.gate_json(found))
+
+
+def _log(asked: Asked, case: Case) -> Shown:
+    from vramledger.engine.vllm.log.startup import read_startup
+    from vramledger.ledger.measured import compare_log, verdict
+    from vramledger.report import questions
+
+    log = read_startup(Path(asked.from_log or ""))
+    compared = compare_log(case.ledger(), log)
+    failures = log.failures
+    return _shown(
+        verdict(compared),
+        lambda: questions.measured_text(compared, failures),
+        lambda: questions.measured_json(compared, failures),
+    )
+
+
+def _metrics(asked: Asked, case: Case) -> Shown:
+    from vramledger.engine.vllm.metrics_page import read_cache_configs
+    from vramledger.ledger.measured import compare_page, verdict
+    from vramledger.report import questions
+
+    compared = compare_page(case.ledger(), read_cache_configs(asked.from_metrics or ""))
+    return _shown(
+        verdict(compared),
+        lambda: questions.measured_text(compared, ()),
+        lambda: questions.measured_json(compared, ()),
+    )
+
+
+def _shown(code: ExitCode, text: Callable[[], str], as_json: Callable[[], Any]) -> Shown:
+    return Shown(code, text, as_json, text)
+
+
+_VIEWS: dict[str, Callable[[Asked, Case], Shown]] = {
+    "solve": _solve,
+    "vs": _versus,
+    "tables": _table,
+    "baseline": _gate,
+    "from_log": _log,
+    "from_metrics": _metrics,
+}

@@ -1,0 +1,189 @@
+"""Answers to the questions put to a ledger, as text and as JSON."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from vramledger.engine.vllm.log.startup import Failure
+from vramledger.ledger.gate import Gate
+from vramledger.ledger.measured import Comparison
+from vramledger.ledger.solve import Solution
+from vramledger.ledger.sweep import Axis, Entry, Mover
+from vramledger.ledger.versus import Versus
+from vramledger.report.number import rounded
+from vramledger.report.table import table
+
+Json = dict[str, Any]
+Tables = Sequence[tuple[Axis, tuple[Entry, ...]]]
+
+
+def solution_text(solution: Solution) -> str:
+    return solution.sentence
+
+
+def solution_json(solution: Solution) -> Json:
+    ledger = solution.ledger
+    pool = ledger.pool if ledger else None
+    return {
+        "schema": "vramledger.solution/1",
+        "target": solution.target,
+        "value": solution.value,
+        "reason": solution.sentence,
+        "kv_tokens": pool.tokens if pool else None,
+        "max_concurrency": rounded(pool.max_concurrency) if pool else None,
+    }
+
+
+def versus_text(found: Versus) -> str:
+    lines = [found.sentence]
+    if found.settings:
+        rows = [
+            (s.name, _short(s.before), _short(s.after), _effect(s.alone_tokens))
+            for s in found.settings
+        ]
+        lines += ["", *table(("setting", "from", "to", "tokens, alone"), rows, frozenset({3}))]
+    if found.rows:
+        rows = [
+            (r.label, f"{r.before_gib:.2f}", f"{r.after_gib:.2f}", f"{r.delta_gib:+.2f}")
+            for r in found.rows
+        ]
+        head = ("row, GiB on rank 0", "from", "to", "change")
+        lines += ["", *table(head, rows, frozenset({1, 2, 3}))]
+    return "\n".join(lines)
+
+
+def versus_json(found: Versus) -> Json:
+    return {
+        "schema": "vramledger.versus/1",
+        "sentence": found.sentence,
+        "tokens_before": found.tokens_before,
+        "tokens_after": found.tokens_after,
+        "fits_before": found.before.fits,
+        "fits_after": found.after.fits,
+        "settings": [
+            {"name": s.name, "from": s.before, "to": s.after, "alone_tokens": s.alone_tokens}
+            for s in found.settings
+        ],
+        "rows": [
+            {
+                "key": r.key,
+                "from_gib": rounded(r.before_gib),
+                "to_gib": rounded(r.after_gib),
+                "change_gib": rounded(r.delta_gib),
+            }
+            for r in found.rows
+        ],
+    }
+
+
+def sweep_text(tables: Tables, moving: Sequence[Mover]) -> str:
+    lines: list[str] = []
+    for axis, entries in tables:
+        head = (axis.name, "fits", "weights", "other", "pool", "load needs", "KV tokens", "held")
+        rows = [_entry_row(entry) for entry in entries]
+        lines += [*table(head, rows, frozenset({2, 3, 4, 5, 6, 7})), ""]
+        reasons = {entry.reason for entry in entries if not entry.fits}
+        lines += [f"  {reason}" for reason in sorted(reasons)[:3]]
+    if moving:
+        said = ", ".join(f"{m.name} {m.added_gib:+.2f} GiB" for m in moving)
+        lines.append(f"Doubling adds to a rank's need: {said}; {moving[0].name} moves it most.")
+    return "\n".join(lines)
+
+
+def sweep_json(tables: Tables, moving: Sequence[Mover]) -> Json:
+    return {
+        "schema": "vramledger.table/1",
+        "tables": [
+            {"name": axis.name, "rows": [_entry_json(entry) for entry in entries]}
+            for axis, entries in tables
+        ],
+        "doubling_adds_gib": {m.name: rounded(m.added_gib) for m in moving},
+    }
+
+
+def _entry_row(entry: Entry) -> tuple[str, ...]:
+    figures = (entry.weights_gib, entry.other_gib, entry.pool_gib, entry.load_gib)
+    shown = ["" if value is None else f"{value:.2f}" for value in figures]
+    counts = ["" if value is None else f"{value:,}" for value in (entry.tokens, entry.held)]
+    return (entry.value, "yes" if entry.fits else "no", *shown, *counts)
+
+
+def _entry_json(entry: Entry) -> Json:
+    return {
+        "value": entry.value,
+        "fits": entry.fits,
+        "reason": entry.reason,
+        "weights_gib": rounded(entry.weights_gib),
+        "other_gib": rounded(entry.other_gib),
+        "pool_gib": rounded(entry.pool_gib),
+        "load_gib": rounded(entry.load_gib),
+        "needed_gib": rounded(entry.needed_gib),
+        "kv_tokens": entry.tokens,
+        "requests_held": entry.held,
+    }
+
+
+def gate_text(found: Gate) -> str:
+    return f"{'PASS' if found.holds else 'FAIL'}: {found.sentence}"
+
+
+def gate_json(found: Gate) -> Json:
+    return {
+        "schema": "vramledger.gate/1",
+        "holds": found.holds,
+        "loss": rounded(found.loss),
+        "reason": found.sentence,
+    }
+
+
+def measured_text(compared: Sequence[Comparison], failures: Sequence[Failure]) -> str:
+    rows = [_compared_row(c) for c in compared]
+    head = ("line", "rank", "measured", "predicted", "low", "high", "gap")
+    lines = table(head, rows, frozenset({2, 3, 4, 5, 6})) if rows else ["Nothing to compare."]
+    reasons = [f"{c.label}: {c.reason}" for c in compared if c.reason]
+    if reasons:
+        lines += ["", "Gaps above 2 %:", *(f"  {reason}" for reason in dict.fromkeys(reasons))]
+    if failures:
+        lines += ["", "The engine failed:"]
+        lines += [f"  {f.phase} (line {f.line.number} of the log)" for f in failures]
+    return "\n".join(lines)
+
+
+def measured_json(compared: Sequence[Comparison], failures: Sequence[Failure]) -> Json:
+    return {
+        "schema": "vramledger.measured/1",
+        "lines": [
+            {
+                "key": c.key,
+                "rank": c.rank,
+                "unit": c.unit,
+                "measured": c.measured.to_json(),
+                "predicted": c.predicted.to_json() if c.predicted else None,
+                "gap": rounded(c.gap),
+                "inside_band": c.inside_band,
+                "reason": c.reason or None,
+            }
+            for c in compared
+        ],
+        "failures": [
+            {"phase": f.phase, "line": f.line.number, **{r.name: r.value for r in f.readings}}
+            for f in failures
+        ],
+    }
+
+
+def _compared_row(c: Comparison) -> tuple[str, ...]:
+    form = "{:,.2f}" if c.unit in ("GiB", "x") else "{:,.0f}"
+    predicted = ("", "", "")
+    if c.predicted is not None:
+        ends = (c.predicted.value, c.predicted.low, c.predicted.high)
+        predicted = (form.format(ends[0]), form.format(ends[1]), form.format(ends[2]))
+    gap = "" if c.gap is None else f"{c.gap:+.2%}"
+    return (f"{c.label}, {c.unit}", c.rank, form.format(c.measured.value), *predicted, gap)
+
+
+def _effect(tokens: int | None) -> str:
+    return "" if tokens is None else f"{tokens:+,}"
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= 40 else text[:37] + "..."
