@@ -13,6 +13,7 @@ from vramledger.evidence import Basis, Figure, Unknown, total
 from vramledger.ledger.findings import findings
 from vramledger.ledger.host import host_rows
 from vramledger.ledger.ledger import Account, Ledger, RankLedger, Row
+from vramledger.ledger.levers import levers
 from vramledger.ledger.rank import RankAccount, rank_account
 from vramledger.ledger.startup import Startup, verdict
 from vramledger.units import GIB
@@ -61,6 +62,7 @@ def build(deployment: Deployment, *, request_tokens: int | None = None) -> Ledge
         fits=said.fits and not pools.unknown,
         reason=pools.unknown or said.reason,
         findings=findings(start, said),
+        levers=levers(deployment, stages, pools.expected),
     )
 
 

@@ -64,6 +64,22 @@ class HostRow:
 
 
 @dataclass(frozen=True, slots=True)
+class Lever:
+    """One change to the launch, everything else equal, at expected values."""
+
+    change: str  # as a flag
+    effect_gib: float  # of the pool on the tightest rank
+    effect_tokens: int  # of the printed figure
+
+    def to_json(self) -> dict[str, str | float | int]:
+        return {
+            "change": self.change,
+            "effect_gib": self.effect_gib,
+            "effect_tokens": self.effect_tokens,
+        }
+
+
+@dataclass(frozen=True, slots=True)
 class Ledger:
     """The whole account and its verdict."""
 
@@ -78,3 +94,4 @@ class Ledger:
     fits: bool  # at the pessimistic end
     reason: str  # one sentence: why it fits or what does not
     findings: tuple[Finding, ...] = ()
+    levers: tuple[Lever, ...] = ()  # single changes and what they do to the pool

@@ -46,6 +46,7 @@ def to_text(ledger: Ledger) -> str:
         lines += ["", *_rows(group)]
     lines += _host(ledger)
     lines += _findings(ledger)
+    lines += _levers(ledger)
     return "\n".join(lines)
 
 
@@ -140,6 +141,16 @@ def _findings(ledger: Ledger) -> Iterable[str]:
         return []
     lines = [f"  {f.id} {f.severity}: {f.message}" for f in ledger.findings]
     return ["", "findings", *lines]
+
+
+def _levers(ledger: Ledger) -> Iterable[str]:
+    if not ledger.levers:
+        return []
+    lines = [
+        f"  {lever.change:<44}{lever.effect_gib:>+8.2f} GiB {lever.effect_tokens:>+12,} tokens"
+        for lever in ledger.levers
+    ]
+    return ["", "what would change it", *lines]
 
 
 def _gib(figure: Figure) -> str:

@@ -49,6 +49,7 @@ def ledger_json(ledger: Ledger) -> Json:
             for row in ledger.host
         ],
         "findings": [finding.to_json() for finding in ledger.findings],
+        "levers": [lever.to_json() for lever in ledger.levers],
     }
 
 

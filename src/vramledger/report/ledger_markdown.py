@@ -26,6 +26,17 @@ def to_markdown(ledger: Ledger) -> str:
     if ledger.findings:
         lines += ["", "### Findings", ""]
         lines += [f"- **{f.id}** ({f.severity}): {f.message}" for f in ledger.findings]
+    if ledger.levers:
+        lines += [
+            "",
+            "### What would change it",
+            "",
+            "| change | GiB | tokens |",
+            "|---|---:|---:|",
+        ]
+        lines += [
+            f"| `{v.change}` | {v.effect_gib:+.2f} | {v.effect_tokens:+,} |" for v in ledger.levers
+        ]
     return "\n".join(lines) + "\n"
 
 
