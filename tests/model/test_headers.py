@@ -1,14 +1,19 @@
 """Headers beside a configuration: exact bytes, and what they disagree about."""
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pytest
 from safetensors.numpy import save_file
 
 from vramledger.evidence import Basis
-from vramledger.model.headers import canonical
+from vramledger.model.checkpoint import Checkpoint, assemble
+from vramledger.model.config import Config
+from vramledger.model.files.stored import StoredTensor, StoredWeights
+from vramledger.model.headers import apply_headers, canonical
 from vramledger.model.load import load_model
 from vramledger.model.tensor import Role
 
@@ -135,9 +140,6 @@ def test_spellings_of_one_tensor_share_a_canonical_name() -> None:
 
 
 def test_experts_stored_one_by_one_meet_a_configuration_that_fuses_them(tmp_path: Path) -> None:
-    from vramledger.model.files.stored import StoredTensor, StoredWeights
-    from vramledger.model.headers import apply_headers
-
     model = load_model("Qwen/Qwen3.5-35B-A3B")
     fused = "mlp.experts.gate_up_proj"
     assert any(t.name.endswith(fused) for t in model.tensors)
@@ -161,3 +163,80 @@ def test_experts_stored_one_by_one_meet_a_configuration_that_fuses_them(tmp_path
     assert exact.notes == model.notes
     assert exact.extra_tensors == model.extra_tensors
     assert exact.tensors == model.tensors
+
+
+def fp8_blocks(base: str, out: int, width: int) -> list[StoredTensor]:
+    scales = (-(-out // 128), -(-width // 128))
+    return [
+        StoredTensor(f"{base}.weight", "F8_E4M3", (out, width), out * width),
+        StoredTensor(f"{base}.weight_scale_inv", "F32", scales, 4 * scales[0] * scales[1]),
+    ]
+
+
+def int8_channels(base: str, out: int, width: int) -> list[StoredTensor]:
+    return [
+        StoredTensor(f"{base}.weight", "I8", (out, width), out * width),
+        StoredTensor(f"{base}.weight_scale", "F16", (out, 1), 2 * out),
+    ]
+
+
+def packed_int4(base: str, out: int, width: int) -> list[StoredTensor]:
+    return [
+        StoredTensor(f"{base}.weight_packed", "I32", (out, width // 8), out * width // 2),
+        StoredTensor(f"{base}.weight_scale", "F16", (out, width // 32), out * width // 16),
+        StoredTensor(f"{base}.weight_shape", "I64", (2,), 16),
+    ]
+
+
+def awq(base: str, out: int, width: int) -> list[StoredTensor]:
+    return [
+        StoredTensor(f"{base}.qweight", "I32", (width, out // 8), out * width // 2),
+        StoredTensor(f"{base}.qzeros", "I32", (width // 32, out // 8), out * width // 64),
+        StoredTensor(f"{base}.scales", "F16", (width // 32, out), out * width // 16),
+    ]
+
+
+def compressed(bits: int, strategy: str, form: str, **weights: Any) -> dict[str, Any]:
+    group = {"num_bits": bits, "type": "int", "strategy": strategy, "symmetric": True, **weights}
+    return {
+        "quant_method": "compressed-tensors", "format": form, "ignore": ["lm_head"],
+        "config_groups": {"group_0": {"targets": ["Linear"], "weights": group}},
+    }  # fmt: skip
+
+
+LAYOUTS: dict[str, tuple[dict[str, Any], Callable[[str, int, int], list[StoredTensor]]]] = {
+    "fp8 blocks": (
+        {"quant_method": "fp8", "activation_scheme": "dynamic", "weight_block_size": [128, 128]},
+        fp8_blocks,
+    ),
+    "int8 channels": (compressed(8, "channel", "int-quantized"), int8_channels),
+    "packed int4": (compressed(4, "group", "pack-quantized", group_size=32), packed_int4),
+    "awq": ({"quant_method": "awq", "bits": 4, "group_size": 32, "zero_point": True}, awq),
+}
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_the_layout_of_each_quantised_format_agrees_with_its_section(layout: str) -> None:
+    section, stored = LAYOUTS[layout]
+    config = Config({**CONFIG, "quantization_config": section}, "config.json")
+    model = assemble(Checkpoint("tiny", config))
+    tensors: list[StoredTensor] = []
+    for tensor in model.tensors:
+        base = tensor.name.removesuffix(".weight")
+        if "proj" in tensor.name:
+            tensors += stored(base, *tensor.shape)
+        else:
+            tensors.append(StoredTensor(tensor.name, "F16", tensor.shape, 2 * tensor.elements))
+    exact = apply_headers(model, StoredWeights(tuple(tensors), "model.safetensors"))
+    assert exact.notes == model.notes
+    assert exact.tensors == model.tensors
+    assert exact.weights_bytes == sum(t.nbytes for t in tensors)
+
+
+def test_an_unknown_quantisation_method_leaves_the_bytes_of_the_files(tmp_path: Path) -> None:
+    section = {"quant_method": "nf9"}
+    model = load_model(checkpoint(tmp_path, arrays(), quantization_config=section))
+    assert model.weights_bytes == 2 * model.params_total
+    (note,) = model.notes
+    assert note.startswith("Unknown quantization method 'nf9'")
+    assert note.endswith("Bytes are those of the files.")
