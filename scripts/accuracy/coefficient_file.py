@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
-from accuracy.fit import Fitted
+from accuracy.statistic import Fitted
 from vramledger.engine.vllm.coefficients import Coefficient
 
 _HEAD: Final = """\

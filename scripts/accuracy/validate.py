@@ -3,8 +3,9 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from accuracy.fit import Fitted, family, non_torch_terms
 from accuracy.measure import Measured
+from accuracy.non_torch import non_torch_terms
+from accuracy.statistic import Fitted, family
 from vramledger.engine.vllm.overheads import (
     COMMUNICATORS_INSIDE,
     calibration_key,

@@ -62,7 +62,7 @@ def _explicit_bytes(start: Startup) -> Finding | None:
         f"the start-up check only. The pool is {format_gib(abs(effect))} "
         f"{'larger' if effect > 0 else 'smaller'} than the utilization would give.",
         effect_gib=effect,
-        source="vllm.md L01",
+        source="vllm/v1/worker/gpu_worker.py, determine_available_memory",
     )
 
 
@@ -79,7 +79,7 @@ def _explicit_too_large(start: Startup) -> Finding | None:
         "Nothing checks explicit KV bytes against the card: weights, peak, cache and graphs need "
         f"{format_gib(missing)} more than it has, so allocation or graph capture fails.",
         effect_gib=-missing,
-        source="vllm.md L02",
+        source="vllm/v1/worker/gpu_worker.py, determine_available_memory",
     )
 
 
@@ -149,7 +149,7 @@ def _sequences_beyond_pool(start: Startup) -> Finding | None:
         Severity.SILENT,
         f"max_num_seqs is {rows}, and the pool holds {pool.max_concurrency:.2f} requests of "
         f"{pool.max_model_len} tokens: with long requests the rest waits or is preempted.",
-        source="vllm.md L14",
+        source="concurrency as the engine prints it",
     )
 
 
@@ -166,7 +166,7 @@ def _replicated(start: Startup) -> Finding | None:
         f"{format_gib(left * (waste - 1) / waste)} of every rank's pool hold copies. Decode "
         "context parallelism or data-parallel attention would use them.",
         effect_gib=-left * (waste - 1) / waste,
-        source="vllm.md L17",
+        source="vllm/config/model.py, get_num_kv_heads",
     )
 
 
@@ -182,7 +182,7 @@ def _graphs_inside(start: Startup) -> Finding | None:
         "budget; versions before 0.20 left it outside, so the same utilization then gave that "
         "much more cache.",
         effect_gib=-inside,
-        source="vllm.md L05",
+        source="vllm/v1/worker/gpu_worker.py, from 0.20",
     )
 
 
