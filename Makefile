@@ -13,6 +13,7 @@ $(STAMP): pyproject.toml
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --upgrade "pip>=25.1"
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[full]" --group dev
+	@$(BIN)/python -m compileall -q src  # also where the environment forbids writing bytecode
 	@touch $(STAMP)
 
 demo: $(STAMP)  ## size a real requirement and show one full ledger
@@ -33,6 +34,7 @@ live: $(STAMP)  ## against the real engine on this machine's CPU
 	@VRAM_LIVE_REQUIRED=1 $(BIN)/python -m pytest -m live tests/live
 
 bench: $(STAMP)  ## start-up and sizing times as ratios, measured side by side
+	@$(BIN)/python -m compileall -q src
 	@$(BIN)/python scripts/bench.py
 
 accuracy: $(STAMP)  ## fit the calibrated terms, cross-validate, write coefficients and table
