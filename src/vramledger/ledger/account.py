@@ -15,14 +15,14 @@ from vramledger.ledger.host import host_rows
 from vramledger.ledger.ledger import Account, Ledger, RankLedger, Row
 from vramledger.ledger.levers import levers
 from vramledger.ledger.rank import RankAccount, rank_account
-from vramledger.ledger.startup import Startup, verdict
+from vramledger.ledger.startup import Startup, Verdict, verdict
 from vramledger.units import GIB
 
 _MOST_RANKS: Final = 16  # tensor-parallel sizes listed when one is refused
 
 
 @dataclass(frozen=True, slots=True)
-class _Pools:
+class Pools:
     """The pool at the pessimistic, expected and optimistic end; all None without a cache."""
 
     low: KvPool | None = None
@@ -42,14 +42,8 @@ def build(deployment: Deployment, *, request_tokens: int | None = None) -> Ledge
     Raises:
         BadInput: the layout or a cache type is not possible for this model.
     """
-    _check_layout(deployment)
-    stages = tuple(rank_account(deployment, stage) for stage in range(deployment.layout.pp))
-    pools = _pools(deployment, stages)
-    longest = None
-    if pools.low is not None and not pools.low.fits_one:
-        longest = largest_model_len(deployment, pools.low.layout, _bytes(stages, "low"))
-    start = Startup(deployment, stages, pools.low, longest, request_tokens)
-    said = verdict(start)
+    found = assess(deployment, request_tokens=request_tokens)
+    pools, stages = found.pools, found.stages
     return Ledger(
         deployment=deployment,
         ranks=_ranks(deployment, stages),
@@ -57,13 +51,55 @@ def build(deployment: Deployment, *, request_tokens: int | None = None) -> Ledge
         pool=pools.expected,
         pool_low=pools.low,
         pool_high=pools.high,
-        tokens=_tokens(pools),
+        tokens=found.tokens,
         capacity_tokens=_capacity(pools, request_tokens),
-        fits=said.fits and not pools.unknown,
-        reason=pools.unknown or said.reason,
-        findings=findings(start, said),
+        fits=found.fits,
+        reason=found.reason,
+        findings=findings(found.startup, found.verdict),
         levers=levers(deployment, stages, pools.expected),
     )
+
+
+@dataclass(frozen=True, slots=True)
+class Assessment:
+    """What a ledger decides, without its rows for reading: enough to compare many deployments."""
+
+    deployment: Deployment
+    stages: tuple[RankAccount, ...]
+    pools: Pools
+    startup: Startup
+    verdict: Verdict
+
+    @property
+    def fits(self) -> bool:
+        """At the pessimistic end."""
+        return self.verdict.fits and not self.pools.unknown
+
+    @property
+    def reason(self) -> str:
+        """One sentence: why it fits or what does not."""
+        return self.pools.unknown or self.verdict.reason
+
+    @property
+    def tokens(self) -> Figure | Unknown:
+        """The token figure that this engine version prints, per replica."""
+        return _tokens(self.pools)
+
+
+def assess(deployment: Deployment, *, request_tokens: int | None = None) -> Assessment:
+    """The decision of `build` alone.
+
+    Raises:
+        BadInput: the layout or a cache type is not possible for this model.
+    """
+    _check_layout(deployment)
+    stages = tuple(rank_account(deployment, stage) for stage in range(deployment.layout.pp))
+    pools = _pools(deployment, stages)
+    longest = None
+    if pools.low is not None and not pools.low.fits_one:
+        longest = largest_model_len(deployment, pools.low.layout, _bytes(stages, "low"))
+    start = Startup(deployment, stages, pools.low, longest, request_tokens)
+    return Assessment(deployment, stages, pools, start, verdict(start))
 
 
 def _check_layout(deployment: Deployment) -> None:
@@ -80,17 +116,17 @@ def _check_layout(deployment: Deployment) -> None:
     raise BadInput(f"{refused[0].message}{remedy}")
 
 
-def _pools(deployment: Deployment, stages: tuple[RankAccount, ...]) -> _Pools:
+def _pools(deployment: Deployment, stages: tuple[RankAccount, ...]) -> Pools:
     model = deployment.model
     if model.cache_unknown is not None:
-        return _Pools(unknown=model.cache_unknown)
+        return Pools(unknown=model.cache_unknown)
     if not model.cache_layers:
-        return _Pools()
+        return Pools()
     layout = layout_for(deployment)
     low, expected, high = (
         size_pool(deployment, layout, _bytes(stages, end)) for end in ("low", "value", "high")
     )
-    return _Pools(low, expected, high)
+    return Pools(low, expected, high)
 
 
 def _bytes(stages: tuple[RankAccount, ...], end: str) -> tuple[int, ...]:
@@ -134,7 +170,7 @@ def _rank(account: RankAccount, number: int, tp_rank: int) -> RankLedger:
     )
 
 
-def _tokens(pools: _Pools) -> Figure | Unknown:
+def _tokens(pools: Pools) -> Figure | Unknown:
     low, expected, high = pools.low, pools.expected, pools.high
     if low is None or expected is None or high is None:
         return Unknown(pools.unknown or "this model keeps no KV cache")
@@ -145,7 +181,7 @@ def _tokens(pools: _Pools) -> Figure | Unknown:
     )  # fmt: skip
 
 
-def _capacity(pools: _Pools, request_tokens: int | None) -> Figure | Unknown:
+def _capacity(pools: Pools, request_tokens: int | None) -> Figure | Unknown:
     low, expected, high = pools.low, pools.expected, pools.high
     if low is None or expected is None or high is None:
         return Unknown(pools.unknown or "this model keeps no KV cache")

@@ -13,7 +13,7 @@ from math import ceil, sqrt
 from typing import Final
 
 from vramledger.plan.lengths import Length
-from vramledger.sizing.fourier import transform
+from vramledger.sizing.fourier import inverse, transform
 
 _GRID: Final = 4096
 _PHASES: Final = 8
@@ -124,7 +124,7 @@ class Demand:
         for blocks, probability in zip(self.single.blocks, self.single.probabilities, strict=True):
             _deposit(cells, blocks / width, probability)
         powered = [value**requests for value in transform(cells)]
-        density = [max(0.0, value.real) for value in transform(powered, inverse=True)]
+        density = [max(0.0, value) for value in inverse(powered)]
         whole = sum(density)
         return width, tuple(accumulate(value / whole for value in density))
 

@@ -12,6 +12,7 @@ from vramledger.engine.vllm.resident.notes import loading_notes
 from vramledger.engine.vllm.resident.parameter import Parameter, parameters
 from vramledger.engine.vllm.resident.rotary import table_bytes
 from vramledger.engine.vllm.resident.split import split_of
+from vramledger.engine.vllm.reuse import reused
 from vramledger.engine.vllm.stages import stage_layers
 from vramledger.hardware.accelerator import Vendor
 from vramledger.model.dtype import DType
@@ -23,6 +24,15 @@ from vramledger.units import GIB, MIB
 _LAST_STAGE = frozenset({Role.HEAD, Role.NORM})
 _FIRST_STAGE = frozenset({Role.EMBEDDING})
 _CACHING_ALLOCATOR = frozenset({Vendor.NVIDIA, Vendor.AMD})
+_BATCH_FIELDS = frozenset({"max_num_batched_tokens"})
+_CACHE_FIELDS = frozenset(
+    {
+        "max_model_len", "block_size", "kv_cache_dtype", "kv_cache_skip_layers",
+        "enable_prefix_caching", "enable_chunked_prefill", "async_scheduling",
+        "disable_hybrid_kv_cache_manager", "mamba_cache_dtype", "mamba_ssm_cache_dtype",
+        "mamba_block_size", "kv_connector",
+    }
+)  # fmt: skip
 # What a draft of these methods borrows from the served model (``v1/spec_decode/eagle.py``).
 _BORROWED = {
     "eagle": frozenset({Role.EMBEDDING, Role.HEAD}),
@@ -73,6 +83,10 @@ def rank_weights(deployment: Deployment, stage: int) -> RankWeights:
         UnknownName: the deployment asks for a way of quantising while loading that is none of ours.
         BadInput: the pipeline partition given in the environment does not add up.
     """
+    return _reused(deployment, stage)
+
+
+def _rank_weights(deployment: Deployment, stage: int) -> RankWeights:
     model = served_model(deployment)
     tensors = tuple(_on_stage(model, deployment, stage))
     split = split_of(deployment)
@@ -99,6 +113,14 @@ def rank_weights(deployment: Deployment, stage: int) -> RankWeights:
             model, deployment, rotary=rotary, absorbed=sum(absorbed), buffers=buffers
         ),
     )
+
+
+def _no_bearing(deployment: Deployment) -> frozenset[str]:
+    """Fields that do not change weights: everything about the cache, and for most models batches."""
+    return _CACHE_FIELDS if deployment.model.sparse_topk else _CACHE_FIELDS | _BATCH_FIELDS
+
+
+_reused = reused(_rank_weights, _no_bearing)
 
 
 def served_model(deployment: Deployment) -> Model:

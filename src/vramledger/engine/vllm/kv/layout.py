@@ -9,6 +9,7 @@ from vramledger.engine.vllm.kv.groups import Grouping, bytes_per_block, group_la
 from vramledger.engine.vllm.kv.layers import PoolPlan, plan_layers
 from vramledger.engine.vllm.kv.refusals import refuse_unknown_cache
 from vramledger.engine.vllm.kv.specs import Group, LayerSpec
+from vramledger.engine.vllm.reuse import reused
 from vramledger.model.cache import (
     CacheSpec,
     ChunkedAttention,
@@ -19,6 +20,7 @@ from vramledger.model.cache import (
 )
 
 _WITH_HEADS: Final = FullAttention | SlidingAttention | ChunkedAttention | CrossAttention
+_WEIGHT_FIELDS: Final = frozenset({"cpu_offload_gib", "lora"})
 
 
 def layout_for(deployment: Deployment) -> KvLayout:
@@ -29,6 +31,11 @@ def layout_for(deployment: Deployment) -> KvLayout:
         BadInput: this version or platform cannot serve such a cache.
         UnknownName: a cache type this version does not have.
     """
+    return _reused(deployment, None)
+
+
+def _layout(deployment: Deployment, part: None) -> KvLayout:
+    del part
     refuse_unknown_cache(deployment)
     plan = plan_layers(deployment)
     grouping = _grouping(deployment)
@@ -46,6 +53,9 @@ def layout_for(deployment: Deployment) -> KvLayout:
         notes=plan.notes,
         stage_layers=_stage_layers(deployment, plan, horizon),
     )
+
+
+_reused = reused(_layout, lambda _: _WEIGHT_FIELDS)
 
 
 def _grouping(deployment: Deployment) -> Grouping:

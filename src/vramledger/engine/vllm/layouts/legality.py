@@ -1,7 +1,8 @@
 """The table of rules, and the questions put to it."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Final
 
 from vramledger.engine.setting import Layout
@@ -32,16 +33,36 @@ RULES: Final[tuple[tuple[str, Rule], ...]] = (
     ("quantisation group", quantized.groups),
     ("FP8 block", quantized.blocks),
     ("bitsandbytes shards", quantized.prequantized_bitsandbytes),
-    ("compute capability", quantized.capability),
 )
+CARD_RULES: Final[tuple[tuple[str, Rule], ...]] = (("compute capability", quantized.capability),)
+_KEPT: Final = 1024
+
+
+@dataclass(frozen=True, slots=True)
+class _Question:
+    """A model, told apart by identity, in a layout. Keeping the model keeps its identity."""
+
+    identity: int
+    layout: Layout
+    rules: Rules
+    model: Model = field(compare=False)
 
 
 def refusals(
     model: Model, layout: Layout, rules: Rules, accelerator: Accelerator | None = None
 ) -> tuple[Refusal, ...]:
     """Every rule that forbids the layout; empty where vLLM accepts it."""
-    placement = Placement(model, layout, rules, accelerator)
-    found = ((name, rule(placement)) for name, rule in RULES)
+    shape = _refused_on_any_card(_Question(id(model), layout, rules, model))
+    return (*shape, *_refused(CARD_RULES, Placement(model, layout, rules, accelerator)))
+
+
+@lru_cache(maxsize=_KEPT)
+def _refused_on_any_card(question: _Question) -> tuple[Refusal, ...]:
+    return _refused(RULES, Placement(question.model, question.layout, question.rules))
+
+
+def _refused(rules: tuple[tuple[str, Rule], ...], placement: Placement) -> tuple[Refusal, ...]:
+    found = ((name, rule(placement)) for name, rule in rules)
     return tuple(Refusal(name, message) for name, message in found if message is not None)
 
 
