@@ -4,6 +4,10 @@ import os
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
+
+settings.register_profile("shared machine", deadline=None)  # times mean nothing here
+settings.load_profile("shared machine")
 
 _DATA = "VRAM_TEST_DATA"
 
