@@ -1,13 +1,12 @@
 """Runs inside the engine's environment: starts vLLM in this process for each job on stdin.
 
 A job is one JSON line ``{"arguments": [...]}``, the words after ``vllm serve``. The answer is one
-JSON line on the descriptor that stdout had at the start: what the engine printed and resolved, or
-the sentence with which it refused.
+JSON line on the descriptor that stdout had at the start: what the engine resolved, or the sentence
+with which it refused. What the engine prints goes to stderr.
 """
 
 import gc
 import json
-import logging
 import os
 import sys
 from typing import Any
@@ -16,21 +15,10 @@ ANSWERS = os.fdopen(os.dup(1), "w")
 os.dup2(2, 1)  # whatever the engine prints goes to stderr
 
 
-class Lines(logging.Handler):
-    """Keeps the messages of one start."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.kept: list[str] = []
-
-    def emit(self, record: logging.LogRecord) -> None:
-        self.kept.append(record.getMessage())
-
-
 def start(arguments: list[str]) -> dict[str, Any]:
     """Start the engine as ``vllm serve`` would and read what it made of its memory."""
     from vllm.engine.arg_utils import AsyncEngineArgs
-    from vllm.entrypoints.openai.cli_args import make_arg_parser
+    from vllm.entrypoints.launchers.cli_args import make_arg_parser
     from vllm.usage.usage_lib import UsageContext
     from vllm.utils.argparse_utils import FlexibleArgumentParser
     from vllm.v1.engine.llm_engine import LLMEngine
@@ -78,17 +66,11 @@ def forget() -> None:
 
 def main() -> None:
     """Answer jobs until stdin ends."""
-    lines = Lines()
-    logging.getLogger("vllm").addHandler(lines)
     for job in sys.stdin:
-        lines.kept = []
         try:
             answer = start(json.loads(job)["arguments"])
         except (Exception, SystemExit) as error:  # noqa: BLE001 - every refusal is an answer
             answer = {"refused": f"{type(error).__name__}: {error}"}
-        answer["log"] = [
-            line for line in lines.kept if "KV cache" in line or "max_model_len" in line
-        ]
         ANSWERS.write(json.dumps(answer) + "\n")
         ANSWERS.flush()
         forget()

@@ -24,6 +24,7 @@ class Outcome:
     """What the engine did with a launch."""
 
     answer: dict[str, Any]
+    printed: str
 
     @property
     def refused(self) -> str:
@@ -31,8 +32,9 @@ class Outcome:
         return str(self.answer.get("refused", ""))
 
     def line(self, part: str) -> str:
-        """The first log line that holds `part`."""
-        return next((line for line in self.answer["log"] if part in line), "")
+        """The first printed message that holds `part`, without its prefix of time and place."""
+        found = next((line for line in self.printed.splitlines() if part in line), "")
+        return found.partition("] ")[2]
 
 
 class Engine:
@@ -54,11 +56,13 @@ class Engine:
         """Start the engine with the words after ``vllm serve`` and read what it says."""
         assert self.process.stdin is not None
         assert self.process.stdout is not None
+        before = self.log.stat().st_size
         self.process.stdin.write(json.dumps({"arguments": list(arguments)}) + "\n")
         self.process.stdin.flush()
         answer = self.process.stdout.readline()
         assert answer, f"the engine process ended: {self.log.read_text()[-2000:]}"
-        return Outcome(json.loads(answer))
+        printed = self.log.read_bytes()[before:].decode(errors="replace")
+        return Outcome(json.loads(answer), printed)
 
     def close(self) -> None:
         assert self.process.stdin is not None

@@ -89,7 +89,6 @@ CASES = settings(
             "granite-hybrid",
             "nemotron-h",
             "qwen3-next",
-            "kimi-linear",
             "lfm2",
         )
         for options in (PLAIN, LARGE_BLOCKS, NO_PREFIXES)

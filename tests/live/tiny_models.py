@@ -319,36 +319,6 @@ TINY: Final[dict[str, Config]] = {
         mlp_only_layers=[],
         partial_rotary_factor=0.25,
     ),
-    "kimi-linear": _text(
-        "KimiLinearForCausalLM",
-        "kimi_linear",
-        num_key_value_heads=4,
-        kv_lora_rank=512,
-        q_lora_rank=None,
-        qk_nope_head_dim=128,
-        qk_rope_head_dim=64,
-        v_head_dim=128,
-        mla_use_nope=True,
-        linear_attn_config={
-            "kda_layers": [1, 2, 3],
-            "full_attn_layers": [4],
-            "num_heads": 4,
-            "head_dim": 64,
-            "short_conv_kernel_size": 4,
-        },
-        num_experts=4,
-        num_experts_per_token=2,
-        moe_intermediate_size=64,
-        num_shared_experts=1,
-        first_k_dense_replace=1,
-        moe_layer_freq=1,
-        moe_renormalize=True,
-        moe_router_activation_func="sigmoid",
-        num_expert_group=1,
-        topk_group=1,
-        routed_scaling_factor=1.0,
-        use_grouped_topk=True,
-    ),
     "lfm2": _text(
         "Lfm2ForCausalLM",
         "lfm2",
@@ -396,6 +366,19 @@ TINY: Final[dict[str, Config]] = {
 }
 
 
+_SPEECH_INPUT: Final[Config] = {
+    "feature_extractor_type": "WhisperFeatureExtractor",
+    "processor_class": "WhisperProcessor",
+    "feature_size": 80,
+    "sampling_rate": 16000,
+    "hop_length": 160,
+    "chunk_length": 30,
+    "n_fft": 400,
+    "padding_value": 0.0,
+    "return_attention_mask": False,
+}
+
+
 def write_model(directory: Path, config: Config) -> Path:
     """The model as a directory that an engine loads with ``--load-format dummy``."""
     directory.mkdir(parents=True)
@@ -412,6 +395,8 @@ def write_model(directory: Path, config: Config) -> Path:
             }
         )
     )
+    if config["model_type"] == "whisper":
+        (directory / "preprocessor_config.json").write_text(json.dumps(_SPEECH_INPUT))
     return directory
 
 

@@ -189,3 +189,4 @@ class Rules:
     mla_probe_allocates: bool = False  # choosing an MLA back end allocates 128 MiB (0.12 to 0.25)
     groups_by_stage: bool = False  # every pipeline stage groups its own layers (0.9.1 to 0.10)
     mxfp4_trtllm_128: bool = False  # TRT-LLM rounds an expert's width to 128, not 256 (0.32 on)
+    cross_counts_batch: bool = False  # cross attention is counted for a whole batch (0.12 on)

@@ -199,6 +199,7 @@ _CHANGES: Final = (
             "hybrid_block": HybridBlock.BY_KIND,
             "state_blocks": StateBlocks.EVERY_BLOCK,
             "pcp_splits_positions": True,
+            "cross_counts_batch": True,
         },
     ),
     _Change((0, 13, 0), {"sparse_auto_packed": False}),

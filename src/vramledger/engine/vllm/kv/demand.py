@@ -132,17 +132,19 @@ class Stateful:
 class Crossed:
     """The encoder's output of one request, fixed once the input is encoded."""
 
-    source_tokens: int
+    source_tokens: int  # most positions the encoder gives
+    counted_tokens: int  # what the engine plans with: the encoder's budget of a step
     grows: bool = False
     recycles: bool = False
     title: str = "cross attention"
 
     def reserved(self, tokens: int, block_size: int, horizon: Horizon) -> int:
         del tokens, horizon
-        return div_ceil(self.source_tokens, block_size)
+        return div_ceil(self.counted_tokens, block_size)
 
     def held(self, tokens: int, block_size: int, horizon: Horizon) -> int:
-        return self.reserved(tokens, block_size, horizon)
+        del tokens, horizon
+        return div_ceil(self.source_tokens, block_size)
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,6 +12,7 @@ from vramledger.engine.vllm.kv.block_size import (
 )
 from vramledger.engine.vllm.kv.compressed import compressed_specs
 from vramledger.engine.vllm.kv.demand import Chunked, Crossed, Growing, Windowed
+from vramledger.engine.vllm.kv.draft import draft_layers
 from vramledger.engine.vllm.kv.element import CacheType, native
 from vramledger.engine.vllm.kv.element_choice import resolve_cache_type
 from vramledger.engine.vllm.kv.specs import LayerSpec, PlannedLayer
@@ -29,13 +30,11 @@ from vramledger.model.cache import (
     SharedWith,
     SlidingAttention,
 )
-from vramledger.model.model import Model
-from vramledger.model.tensor import Role
 from vramledger.units import div_ceil
 
 _INDEXER_SCALE: Final = 4  # one float32 scale for 128 elements of an indexer key
 _INDEXER_GROUP: Final = 128
-_MTP: Final = frozenset({"mtp", "deepseek_mtp", "qwen3_next_mtp", "glm4_moe_mtp", "mimo_mtp"})
+_INDEX_KEY_BYTES: Final = 2  # MiniMax-M3 keeps one bfloat16 key for all heads
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +83,7 @@ def plan_layers(deployment: Deployment) -> PoolPlan:
     ]
     planned += [
         PlannedLayer(last, spec)
-        for layer in _draft_layers(deployment)
+        for layer in draft_layers(deployment)
         for spec in _specs(sizes, layer)
     ]
     return PoolPlan(tuple(planned), cache, sizes.block_size, _notes(deployment, cache, sizes))
@@ -181,31 +180,6 @@ def _drafts(deployment: Deployment) -> int:
     return deployment.speculation.tokens if deployment.speculation else 0
 
 
-def _draft_layers(deployment: Deployment) -> tuple[CacheLayer, ...]:
-    """Layers that speculative decoding adds to the pool; they live on the last stage."""
-    speculation = deployment.speculation
-    if speculation is None:
-        return ()
-    if speculation.draft is not None:
-        return speculation.draft.require_cache()
-    if speculation.method not in _MTP:
-        return ()
-    grown = [
-        layer.spec
-        for layer in deployment.model.cache_layers
-        if isinstance(layer.spec, FullAttention | LatentAttention)
-    ]
-    after = deployment.model.text.layers
-    return tuple(
-        CacheLayer(after + i, grown[-1]) for i in range(_mtp_modules(deployment.model)) if grown
-    )
-
-
-def _mtp_modules(model: Model) -> int:
-    numbers = {t.layer for t in model.extra_tensors if t.role is Role.DRAFT and t.layer is not None}
-    return max(1, len(numbers))
-
-
 def _specs(sizes: _Sizes, layer: CacheLayer) -> Iterator[LayerSpec]:
     yield from _BUILDERS[type(layer.spec)](sizes, layer.layer, layer.spec)
 
@@ -227,6 +201,9 @@ def _full(sizes: _Sizes, layer: int, spec: CacheSpec) -> Iterator[LayerSpec]:
     heads = sizes.heads(full.kv_heads)
     width = _layer_cache(sizes, layer).head_bytes(full.k_dim, value)
     yield LayerSpec(Growing(), sizes.block_size, heads * width, (heads, full.k_dim, value))
+    if full.index_dim:
+        key = full.index_dim * _INDEX_KEY_BYTES
+        yield LayerSpec(Growing(), sizes.block_size, key, (full.index_dim,), latent=True)
 
 
 def _sliding(sizes: _Sizes, layer: int, spec: CacheSpec) -> Iterator[LayerSpec]:
@@ -263,7 +240,11 @@ def _cross(sizes: _Sizes, layer: int, spec: CacheSpec) -> Iterator[LayerSpec]:
     heads = sizes.heads(cross.kv_heads)
     width = _layer_cache(sizes, layer).head_bytes(cross.k_dim, cross.v_dim)
     shape = (heads, cross.k_dim, cross.v_dim)
-    yield LayerSpec(Crossed(cross.source_tokens), sizes.block_size, heads * width, shape)
+    deployment, counted = sizes.deployment, cross.source_tokens
+    if deployment.rules.cross_counts_batch:
+        counted = deployment.encoder_tokens or deployment.max_num_batched_tokens.value
+    use = Crossed(cross.source_tokens, counted)
+    yield LayerSpec(use, sizes.block_size, heads * width, shape)
 
 
 def _state(sizes: _Sizes, layer: int, spec: CacheSpec) -> Iterator[LayerSpec]:
