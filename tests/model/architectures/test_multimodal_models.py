@@ -236,3 +236,30 @@ def test_published_sizes_of_classes_that_build_no_reference_count() -> None:
         "kv_lora_rank": 512, "qk_nope_head_dim": 128, "qk_rope_head_dim": 64, "v_head_dim": 128,
         "vocab_size": 163840})  # fmt: skip
     assert round(kimi.params_total / 1e9, 1) == 16.4
+
+
+def test_a_patch_larger_than_the_image_is_refused() -> None:
+    with pytest.raises(BadInput) as refusal:
+        model_of("gemma3", text_config=TEXT, vision_config={**TOWER, "image_size": 8})
+    assert str(refusal.value) == (
+        "config.json, 'vision_config': a patch of 16 pixels does not fit into an image of 8; "
+        "correct 'patch_size' or 'image_size'."
+    )
+
+
+@pytest.mark.parametrize("ratio", [0, 0.4, -0.5, 1e-9])
+def test_a_shuffle_that_joins_no_whole_number_of_patches_is_refused(ratio: float) -> None:
+    with pytest.raises(BadInput) as refusal:
+        model_of("internvl", text_config=TEXT, vision_config=TOWER, downsample_ratio=ratio)
+    assert str(refusal.value) == (
+        f"config.json: 'downsample_ratio' is {float(ratio)}; it must be one over a whole number, "
+        "such as 0.5."
+    )
+
+
+def test_streams_beyond_reason_are_refused_before_they_are_enumerated() -> None:
+    with pytest.raises(BadInput) as refusal:
+        model_of("gemma3n_text", **TEXT, num_kv_shared_layers=0, altup_num_inputs=10**9)
+    assert str(refusal.value) == (
+        "config.json: 'altup_num_inputs' is 1000000000; it must be a whole number from 1 to 64."
+    )

@@ -207,3 +207,12 @@ def test_bamba_refuses_an_attention_layer_beyond_the_last() -> None:
     assert str(refusal.value) == (
         "config.json: 'attn_layer_indices' names layer 2, but there are 2 layers, counted from 0."
     )
+
+
+def test_lfm2_refuses_a_factor_that_leaves_no_mlp() -> None:
+    with pytest.raises(BadInput) as refusal:
+        model_of("lfm2", **TEXT, num_hidden_layers=1, block_ffn_dim_multiplier=0.0)
+    assert str(refusal.value) == (
+        "config.json: 'block_ffn_dim_multiplier' is 0.0, which leaves no usable width of 96 for "
+        "the MLP; correct it."
+    )

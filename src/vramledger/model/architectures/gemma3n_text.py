@@ -27,6 +27,8 @@ from vramledger.model.tensor import Role, Shard, Tensor
 
 _DEFAULTS: Final = Defaults(2048, 35, 8, 16384, 262400, kv_heads=2, head_dim=256, positions=32768)
 
+_MOST_STREAMS: Final = 64  # a bound on what is enumerated; the class has 4
+
 
 def build(config: Config, model_id: str) -> Model:
     """Gemma 3n's decoder; ``intermediate_size`` may list one width a layer.
@@ -38,7 +40,7 @@ def build(config: Config, model_id: str) -> Model:
     widths = config.raw("intermediate_size")
     text = read_shape(config, _DEFAULTS, intermediate=0 if isinstance(widths, list) else None)
     each = _intermediate(config, text)
-    streams = config.integer("altup_num_inputs", 4)
+    streams = config.integer("altup_num_inputs", 4, most=_MOST_STREAMS)
     narrow = config.integer("hidden_size_per_layer_input", 256)
     others: tuple[FeedForward, ...] = (
         PerLayerInput(narrow),

@@ -3,13 +3,14 @@
 from dataclasses import replace
 from typing import Final
 
+from vramledger.errors import BadInput
 from vramledger.model.architectures.decoder import Decoder, Frame, Layer, Norms
 from vramledger.model.architectures.shape import Defaults, read_shape
 from vramledger.model.architectures.windows import FULL, layer_kinds
 from vramledger.model.blocks.attention import GroupedAttention, ProjectionNames, QueryKeyNorm
 from vramledger.model.blocks.mlp import Mlp
 from vramledger.model.blocks.short_conv import ShortConv
-from vramledger.model.config import Config
+from vramledger.model.config import LARGEST_DIMENSION, Config
 from vramledger.model.model import Model
 from vramledger.units import round_up
 
@@ -49,10 +50,20 @@ def build(config: Config, model_id: str) -> Model:
 
 
 def _intermediate(config: Config) -> int:
-    """The MLP's width: two thirds of the stated one, scaled, rounded up, unless told to keep it."""
+    """The MLP's width: two thirds of the stated one, scaled, rounded up, unless told to keep it.
+
+    Raises:
+        BadInput: scaling leaves no width, or an absurd one.
+    """
     key = "block_ff_dim" if config.has("block_ff_dim") else "intermediate_size"
     stated = config.integer(key, 12288)
     if not config.flag("block_auto_adjust_ff_dim", default=True):
         return stated
-    scaled = int(config.number("block_ffn_dim_multiplier", 1.0) * (2 * stated // 3))
-    return round_up(scaled, config.integer("block_multiple_of", 256))
+    factor = config.number("block_ffn_dim_multiplier", 1.0)
+    scaled = factor * (2 * stated // 3)
+    if not 1 <= scaled < LARGEST_DIMENSION:
+        raise BadInput(
+            f"{config.where}: 'block_ffn_dim_multiplier' is {factor}, which leaves no usable width "
+            f"of {stated} for the MLP; correct it."
+        )
+    return round_up(int(scaled), config.integer("block_multiple_of", 256))

@@ -22,7 +22,7 @@ from vramledger.model.tensor import Role, Shard, Tensor
 from vramledger.model.towers.clip import ClipTower, read_clip, read_siglip, read_siglip2
 from vramledger.model.towers.internvit import read_internvit
 from vramledger.model.towers.pixtral import read_pixtral
-from vramledger.model.towers.vit import layer_norm, replicated
+from vramledger.model.towers.vit import inverse, layer_norm, merged, replicated
 
 _ROLE: Final = Role.PROJECTOR
 _PROJECTOR: Final = "multi_modal_projector."
@@ -53,7 +53,7 @@ def build(config: Config, model_id: str) -> Model:
 def _clip_image(tower: ClipTower, tokens: int) -> TowerInput:
     return TowerInput(
         modality="image",
-        pixels=tower.channels * tower.image**2,
+        pixels=tower.channels * tower.grid.image**2,
         tokens=tokens,
         patches=tower.positions,
         hidden=tower.vit.hidden,
@@ -108,19 +108,19 @@ def _mistral3(config: Config, hidden: int) -> Tower:
 def _internvl(config: Config, hidden: int) -> Tower:
     """Tiles of 448 pixels; squares of patches are shuffled into channels before the projector."""
     tower = read_internvit(vision_config(config))
-    factor = round(1 / config.number("downsample_ratio", 0.5))
-    merged = tower.vit.hidden * factor**2
+    factor = inverse(config, "downsample_ratio", 0.5)
+    wide = tower.vit.hidden * factor**2
     weights = [
         *tower.tensors("vision_tower."),
-        *layer_norm(f"{_PROJECTOR}layer_norm", merged, _ROLE),
-        *replicated(f"{_PROJECTOR}linear_1", (hidden, merged), _ROLE, bias=True),
+        *layer_norm(f"{_PROJECTOR}layer_norm", wide, _ROLE),
+        *replicated(f"{_PROJECTOR}linear_1", (hidden, wide), _ROLE, bias=True),
         *replicated(f"{_PROJECTOR}linear_2", (hidden, hidden), _ROLE, bias=True),
     ]
     tiles = _INTERNVL_TILES + 1  # and a thumbnail
     largest = TowerInput(
         modality="image",
-        pixels=tiles * tower.channels * tower.image**2,
-        tokens=tiles * (tower.positions - 1) // factor**2,
+        pixels=tiles * tower.channels * tower.grid.image**2,
+        tokens=tiles * merged(tower.grid.patches, factor**2),
         patches=tiles * tower.positions,
         hidden=tower.vit.hidden,
     )
@@ -133,20 +133,20 @@ def _lfm2_vl(config: Config, hidden: int) -> Tower:
     factor = config.integer("downsample_factor", 2)
     inner = config.integer("projector_hidden_size", 2560)
     bias = config.flag("projector_bias", default=True)
-    merged = tower.vit.hidden * factor**2
+    wide = tower.vit.hidden * factor**2
     stem = f"model.{_PROJECTOR}"
     weights = [
         *tower.tensors("model.vision_tower.vision_model."),
-        *replicated(f"{stem}linear_1", (inner, merged), _ROLE, bias=bias),
+        *replicated(f"{stem}linear_1", (inner, wide), _ROLE, bias=bias),
         *replicated(f"{stem}linear_2", (hidden, inner), _ROLE, bias=bias),
     ]
     if config.flag("projector_use_layernorm", default=True):
-        weights += layer_norm(f"{stem}layer_norm", merged, _ROLE)
+        weights += layer_norm(f"{stem}layer_norm", wide, _ROLE)
     tokens = config.integer("max_image_tokens", 256)
     patches = tokens * factor**2
     largest = TowerInput(
         modality="image",
-        pixels=tower.channels * patches * tower.patch**2,
+        pixels=tower.channels * patches * tower.grid.patch**2,
         tokens=tokens,
         patches=patches,
         hidden=tower.vit.hidden,

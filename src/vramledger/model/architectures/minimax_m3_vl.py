@@ -18,7 +18,7 @@ from vramledger.model.model import Model, TowerInput
 from vramledger.model.parts import linear
 from vramledger.model.tensor import Role, Shard, Tensor
 from vramledger.model.towers.clip import NAMES
-from vramledger.model.towers.vit import Vit, depth, layer_norm, replicated, side
+from vramledger.model.towers.vit import Vit, depth, layer_norm, read_grid, replicated, side
 
 _PART: Final = inner_text("minimax_m3", tied_either)
 _VISION, _PROJECTOR = Role.VISION, Role.PROJECTOR
@@ -86,7 +86,7 @@ def _projector(width: int, hidden: int, inner: int, merge: int) -> list[Tensor]:
 
 def _largest(config: Config, vit: Vit, merge: int) -> TowerInput:
     """A square of the largest side."""
-    image, patch = side(config, "image_size", 2016), side(config, "patch_size", 14)
-    grid = image // patch
-    pixels = config.integer("num_channels", 3) * image**2
-    return TowerInput("image", pixels, (grid // merge) ** 2, grid**2, vit.hidden)
+    grid = read_grid(config, image=2016, patch=14)
+    pixels = config.integer("num_channels", 3) * grid.image**2
+    tokens = max(1, grid.side // merge) ** 2
+    return TowerInput("image", pixels, tokens, grid.patches, vit.hidden)

@@ -27,6 +27,7 @@ _SPELLINGS: Final = {
 _DEFAULT_PATTERN: Final = (MAMBA, EXPERTS, ATTENTION, DENSE)
 _NAME: Final = "mixer."
 _NORMS: Final = Norms(("norm",))
+_MOST_PREDICTIONS: Final = 64  # a bound on what is enumerated
 
 
 def build(config: Config, model_id: str) -> Model:
@@ -132,7 +133,7 @@ def _experts(config: Config, *, bias: bool) -> Moe:
 
 def _prediction(config: Config, text: TextShape) -> tuple[Tensor, ...]:
     """The MTP layers: the first joins token and hidden state, the last ends with a norm."""
-    count = config.integer("num_nextn_predict_layers", 0, least=0, most=LARGEST_LAYER_COUNT)
+    count = config.integer("num_nextn_predict_layers", 0, least=0, most=_MOST_PREDICTIONS)
     kinds = read_kinds(
         config, "mtp_layers_block_type", "mtp_hybrid_override_pattern", (ATTENTION, EXPERTS)
     )

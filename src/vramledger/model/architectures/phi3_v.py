@@ -51,7 +51,7 @@ def build(config: Config, model_id: str) -> Model:
     side = round(_CROPS**0.5)
     largest = TowerInput(
         modality="image",
-        pixels=(_CROPS + 1) * tower.channels * tower.image**2,
+        pixels=(_CROPS + 1) * tower.channels * tower.grid.image**2,
         tokens=(_CROPS + 1) * _CROP_TOKENS + 1 + (side + 1) * 12,
         patches=(_CROPS + 1) * tower.positions,
         hidden=tower.vit.hidden,

@@ -17,7 +17,7 @@ from vramledger.model.config import Config
 from vramledger.model.model import Model
 from vramledger.model.parts import linear
 from vramledger.model.tensor import Role, Shard, Tensor
-from vramledger.model.towers.vit import depth, replicated
+from vramledger.model.towers.vit import depth, merged, replicated
 from vramledger.model.towers.whisper import AudioEncoder
 
 _ROLE: Final = Role.PROJECTOR
@@ -51,7 +51,7 @@ def build(config: Config, model_id: str) -> Model:
         *encoder.tensors("audio_tower."),
         *style.projector(encoder, text.text.hidden),
     )
-    tokens = encoder.positions // style.positions_per_token
+    tokens = merged(encoder.positions, style.positions_per_token)
     return compose(
         config,
         text,

@@ -4,11 +4,21 @@ Class defaults are those of the configuration classes in transformers 5.24.
 """
 
 from dataclasses import dataclass
+from math import isqrt
 from typing import Final
 
 from vramledger.model.config import Config
 from vramledger.model.tensor import Role, Tensor
-from vramledger.model.towers.vit import Vit, VitNames, depth, layer_norm, replicated, side
+from vramledger.model.towers.vit import (
+    PatchGrid,
+    Vit,
+    VitNames,
+    depth,
+    layer_norm,
+    read_grid,
+    replicated,
+    side,
+)
 
 NAMES: Final = VitNames(
     layer="encoder.layers.{}.",
@@ -24,19 +34,13 @@ class ClipTower:
     """A square grid of patches; CLIP adds a class token and a norm before the layers."""
 
     vit: Vit
-    patch: int
-    image: int  # side in pixels; SigLIP 2 bounds patches instead
+    grid: PatchGrid  # SigLIP 2 bounds the patches and not the sides
     channels: int
     positions: int
     class_token: bool
     pre_norm: bool
     flat_patches: bool = False  # SigLIP 2 embeds patches with a linear layer
     pooling_head: bool = False  # SigLIP's; multimodal models usually leave it out
-
-    @property
-    def grid(self) -> int:
-        """Patches along a side."""
-        return self.image // self.patch
 
     def tensors(self, prefix: str) -> list[Tensor]:
         """The weights; `prefix` ends before ``embeddings``."""
@@ -46,9 +50,9 @@ class ClipTower:
             found.append(Tensor(f"{prefix}embeddings.class_embedding", (hidden,), role))
         found += replicated(
             f"{prefix}embeddings.patch_embedding",
-            (hidden, self.channels * self.patch**2)
+            (hidden, self.channels * self.grid.patch**2)
             if self.flat_patches
-            else (hidden, self.channels, self.patch, self.patch),
+            else (hidden, self.channels, self.grid.patch, self.grid.patch),
             role,
             bias=not self.class_token,
         )
@@ -77,13 +81,12 @@ class ClipTower:
 
 def read_clip(config: Config) -> ClipTower:
     """From the vision section of a model that uses CLIP."""
-    image, patch = side(config, "image_size", 224), side(config, "patch_size", 32)
+    grid = read_grid(config, image=224, patch=32)
     return ClipTower(
         vit=_vit(config),
-        patch=patch,
-        image=image,
+        grid=grid,
         channels=config.integer("num_channels", 3),
-        positions=(image // patch) ** 2 + 1,
+        positions=grid.patches + 1,
         class_token=True,
         pre_norm=True,
     )
@@ -91,13 +94,12 @@ def read_clip(config: Config) -> ClipTower:
 
 def read_siglip(config: Config) -> ClipTower:
     """From the vision section of a model that uses SigLIP."""
-    image, patch = side(config, "image_size", 224), side(config, "patch_size", 16)
+    grid = read_grid(config, image=224, patch=16)
     return ClipTower(
         vit=_vit(config),
-        patch=patch,
-        image=image,
+        grid=grid,
         channels=config.integer("num_channels", 3),
-        positions=(image // patch) ** 2,
+        positions=grid.patches,
         class_token=False,
         pre_norm=False,
         pooling_head=config.flag("vision_use_head", default=True),
@@ -109,8 +111,7 @@ def read_siglip2(config: Config) -> ClipTower:
     patch, positions = side(config, "patch_size", 16), config.integer("num_patches", 256)
     return ClipTower(
         vit=_vit(config),
-        patch=patch,
-        image=patch * int(positions**0.5),
+        grid=PatchGrid(patch * isqrt(positions), patch),
         channels=config.integer("num_channels", 3),
         positions=positions,
         class_token=False,

@@ -11,6 +11,7 @@ from vramledger.model.config import Config
 from vramledger.model.model import TowerInput
 from vramledger.model.tensor import Role, Shard, Tensor
 from vramledger.model.towers.vit import Vit, VitNames, depth, layer_norm, replicated
+from vramledger.units import div_even
 
 _MEL_FRAMES_PER_SECOND: Final = 100
 _CLIP_SECONDS: Final = 30
@@ -94,7 +95,8 @@ class Conformer:
     def _layer(self, base: str) -> list[Tensor]:
         role, hidden, names = Role.AUDIO, self.hidden, self.names
         found = [*self._half_step(base, names.first), *self._half_step(base, names.second)]
-        found.append(Tensor(f"{base}{names.attention}per_dim_scale", (hidden // self.heads,), role))
+        head_dim = div_even(hidden, self.heads, "The audio encoder's 'hidden_size'")
+        found.append(Tensor(f"{base}{names.attention}per_dim_scale", (head_dim,), role))
         found += replicated(f"{base}{names.positions}", (hidden, hidden), role)
         for name in ("q_proj", "k_proj", "v_proj"):
             found += self._linear(f"{base}{names.attention}{name}", hidden, hidden)

@@ -8,7 +8,15 @@ from typing import Final
 
 from vramledger.model.config import Config
 from vramledger.model.tensor import Role, Tensor
-from vramledger.model.towers.vit import Vit, VitNames, depth, layer_norm, replicated, side
+from vramledger.model.towers.vit import (
+    PatchGrid,
+    Vit,
+    VitNames,
+    depth,
+    layer_norm,
+    read_grid,
+    replicated,
+)
 
 _NAMES: Final = VitNames(
     layer="encoder.layer.{}.",
@@ -24,8 +32,7 @@ class InternVit:
     """Queries and keys are normed over all heads together where the model is large."""
 
     vit: Vit
-    patch: int
-    image: int
+    grid: PatchGrid
     channels: int
     qk_norm: bool
     learned_positions: bool
@@ -33,12 +40,15 @@ class InternVit:
 
     @property
     def positions(self) -> int:
-        return (self.image // self.patch) ** 2 + 1
+        return self.grid.patches + 1
 
     def tensors(self, prefix: str) -> list[Tensor]:
         """The weights; `prefix` ends before ``embeddings``."""
         role, hidden = Role.VISION, self.vit.hidden
-        embed, shape = f"{prefix}embeddings.", (hidden, self.channels, self.patch, self.patch)
+        embed, shape = (
+            f"{prefix}embeddings.",
+            (hidden, self.channels, self.grid.patch, self.grid.patch),
+        )
         found = [
             Tensor(f"{embed}cls_token", (1, 1, hidden), role),
             *replicated(f"{embed}patch_embeddings.projection", shape, role, bias=True),
@@ -73,8 +83,7 @@ def read_internvit(config: Config) -> InternVit:
     )
     return InternVit(
         vit=vit,
-        patch=side(config, "patch_size", 14),
-        image=side(config, "image_size", 448),
+        grid=read_grid(config, image=448, patch=14),
         channels=config.integer("num_channels", 3),
         qk_norm=config.flag("use_qk_norm", default=False),
         learned_positions=config.flag("use_absolute_position_embeddings", default=True),

@@ -10,7 +10,15 @@ from vramledger.model.config import Config
 from vramledger.model.model import TowerInput
 from vramledger.model.parts import linear
 from vramledger.model.tensor import Role, Shard, Tensor
-from vramledger.model.towers.vit import Vit, VitNames, depth, layer_norm, side
+from vramledger.model.towers.vit import (
+    PatchGrid,
+    Vit,
+    VitNames,
+    depth,
+    inverse,
+    layer_norm,
+    read_grid,
+)
 
 _NAMES: Final = VitNames(
     layer="model.layers.{}.",
@@ -27,8 +35,7 @@ class Llama4Tower:
     """`shuffle` is how many patches along a side become one before the adapter."""
 
     vit: Vit
-    patch: int
-    image: int
+    grid: PatchGrid
     channels: int
     shuffle: int
     adapter_in: int
@@ -37,11 +44,10 @@ class Llama4Tower:
     def tensors(self, prefix: str) -> list[Tensor]:
         """The weights; `prefix` ends before ``patch_embedding``."""
         role, hidden = Role.VISION, self.vit.hidden
-        grid = self.image // self.patch
         return [
             Tensor(f"{prefix}class_embedding", (hidden,), role),
-            Tensor(f"{prefix}positional_embedding_vlm", (grid**2 + 1, hidden), role),
-            *linear(f"{prefix}patch_embedding.linear", hidden, self.channels * self.patch**2,
+            Tensor(f"{prefix}positional_embedding_vlm", (self.grid.patches + 1, hidden), role),
+            *linear(f"{prefix}patch_embedding.linear", hidden, self.channels * self.grid.patch**2,
                     role, Shard.COLUMN),
             *layer_norm(f"{prefix}layernorm_pre", hidden, role),
             *layer_norm(f"{prefix}layernorm_post", hidden, role),
@@ -54,12 +60,12 @@ class Llama4Tower:
 
     def largest_input(self) -> TowerInput:
         """An image of the most tiles with its thumbnail."""
-        grid, tiles = self.image // self.patch, _MOST_TILES + 1
+        tiles = _MOST_TILES + 1
         return TowerInput(
             modality="image",
-            pixels=tiles * self.channels * self.image**2,
-            tokens=tiles * (grid // self.shuffle) ** 2,
-            patches=tiles * (grid**2 + 1),
+            pixels=tiles * self.channels * self.grid.image**2,
+            tokens=tiles * max(1, self.grid.side // self.shuffle) ** 2,
+            patches=tiles * (self.grid.patches + 1),
             hidden=self.vit.hidden,
         )
 
@@ -75,10 +81,9 @@ def read_llama4(config: Config) -> Llama4Tower:
     )
     return Llama4Tower(
         vit=vit,
-        patch=side(config, "patch_size", 14),
-        image=side(config, "image_size", 448),
+        grid=read_grid(config, image=448, patch=14),
         channels=config.integer("num_channels", 3),
-        shuffle=round(1 / config.number("pixel_shuffle_ratio", 0.5)),
+        shuffle=inverse(config, "pixel_shuffle_ratio", 0.5),
         adapter_in=config.integer("projector_input_dim", 4096),
         adapter_out=config.integer("projector_output_dim", 4096),
     )

@@ -9,7 +9,15 @@ from typing import Final
 from vramledger.model.config import Config
 from vramledger.model.model import TowerInput
 from vramledger.model.tensor import Role, Tensor
-from vramledger.model.towers.vit import Vit, VitNames, depth, layer_norm, replicated, side
+from vramledger.model.towers.vit import (
+    PatchGrid,
+    Vit,
+    VitNames,
+    depth,
+    layer_norm,
+    read_grid,
+    replicated,
+)
 
 _NAMES: Final = VitNames(
     layer="transformer.layers.{}.",
@@ -27,8 +35,7 @@ class MllamaTower:
 
     vit: Vit
     global_layers: int
-    patch: int
-    image: int
+    grid: PatchGrid
     channels: int
     tiles: int
     aspect_ratios: int
@@ -37,12 +44,12 @@ class MllamaTower:
     @property
     def positions(self) -> int:
         """Patches of a tile and its class token."""
-        return (self.image // self.patch) ** 2 + 1
+        return self.grid.patches + 1
 
     def tensors(self, prefix: str) -> list[Tensor]:
         """The weights; `prefix` ends before ``patch_embedding``."""
         role, hidden = Role.VISION, self.vit.hidden
-        shape = (hidden, self.channels, self.patch, self.patch)
+        shape = (hidden, self.channels, self.grid.patch, self.grid.patch)
         gated = f"{prefix}gated_positional_embedding."
         rows, tile = self.aspect_ratios + 1, self.tiles * hidden
         found = [
@@ -63,7 +70,7 @@ class MllamaTower:
         """An image that fills all tiles; the decoder reads it by cross-attention alone."""
         return TowerInput(
             modality="image",
-            pixels=self.tiles * self.channels * self.image**2,
+            pixels=self.tiles * self.channels * self.grid.image**2,
             tokens=self.tiles * self.positions,
             patches=self.tiles * self.positions,
             hidden=self.vit.hidden,
@@ -96,8 +103,7 @@ def read_mllama(config: Config) -> MllamaTower:
     return MllamaTower(
         vit=vit,
         global_layers=depth(config, "num_global_layers", 8),
-        patch=side(config, "patch_size", 14),
-        image=side(config, "image_size", 448),
+        grid=read_grid(config, image=448, patch=14),
         channels=config.integer("num_channels", 3),
         tiles=config.integer("max_num_tiles", 4),
         aspect_ratios=_ASPECT_RATIOS if ratios is None else len(ratios),

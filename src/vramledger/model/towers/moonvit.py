@@ -10,7 +10,8 @@ from typing import Final
 from vramledger.model.config import Config
 from vramledger.model.model import TowerInput
 from vramledger.model.tensor import Role, Tensor
-from vramledger.model.towers.vit import Vit, VitNames, depth, layer_norm, replicated, side
+from vramledger.model.towers.vit import Vit, VitNames, depth, layer_norm, merged, replicated, side
+from vramledger.units import div_even
 
 _ROTARY_GRID: Final = 512
 _COMPLEX64: Final = 8
@@ -51,7 +52,7 @@ class MoonVit:
         return TowerInput(
             modality="image",
             pixels=3 * patches * self.patch**2,
-            tokens=patches // self.merge**2,
+            tokens=merged(patches, self.merge**2),
             patches=patches,
             hidden=self.vit.hidden,
             table_bytes=self._rotary_table(),
@@ -89,7 +90,7 @@ def read_moonvit(config: Config) -> MoonVit:
         qkv_bias=attention_bias,
         out_bias=attention_bias,
         mlp_bias=linear_bias,
-        head_dim=qkv_width // heads if qkv_width % heads == 0 else 0,
+        head_dim=div_even(qkv_width, heads, f"{config.where}: the width of the queries"),
     )
     return MoonVit(
         vit=vit,

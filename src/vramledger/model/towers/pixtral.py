@@ -6,7 +6,15 @@ from typing import Final
 from vramledger.model.config import Config
 from vramledger.model.model import TowerInput
 from vramledger.model.tensor import Role, Tensor
-from vramledger.model.towers.vit import Vit, VitNames, depth, layer_norm, replicated, side
+from vramledger.model.towers.vit import (
+    PatchGrid,
+    Vit,
+    VitNames,
+    depth,
+    layer_norm,
+    read_grid,
+    replicated,
+)
 
 _NAMES: Final = VitNames(
     layer="transformer.layers.{}.",
@@ -22,13 +30,12 @@ class PixtralTower:
     """RMS norms, a gated MLP, and no bias anywhere."""
 
     vit: Vit
-    patch: int
-    image: int  # longest side in pixels
+    grid: PatchGrid  # of the largest image
     channels: int
 
     def tensors(self, prefix: str) -> list[Tensor]:
         """The weights; `prefix` ends before ``patch_conv``."""
-        shape = (self.vit.hidden, self.channels, self.patch, self.patch)
+        shape = (self.vit.hidden, self.channels, self.grid.patch, self.grid.patch)
         return [
             *replicated(f"{prefix}patch_conv", shape, Role.VISION),
             *layer_norm(f"{prefix}ln_pre", self.vit.hidden, Role.VISION, bias=False),
@@ -37,12 +44,11 @@ class PixtralTower:
 
     def largest_input(self, merge: int) -> TowerInput:
         """A square image of the longest side; `merge` x `merge` patches become one token."""
-        grid = self.image // self.patch
         return TowerInput(
             modality="image",
-            pixels=self.channels * self.image**2,
-            tokens=(grid // merge) ** 2,
-            patches=grid**2,
+            pixels=self.channels * self.grid.image**2,
+            tokens=max(1, self.grid.side // merge) ** 2,
+            patches=self.grid.patches,
             hidden=self.vit.hidden,
         )
 
@@ -62,7 +68,6 @@ def read_pixtral(config: Config, *, image: int = 1024, patch: int = 16) -> Pixtr
     )
     return PixtralTower(
         vit=vit,
-        patch=side(config, "patch_size", patch),
-        image=side(config, "image_size", image),
+        grid=read_grid(config, image=image, patch=patch),
         channels=config.integer("num_channels", 3),
     )

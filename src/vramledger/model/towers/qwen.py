@@ -11,7 +11,16 @@ from vramledger.model.config import Config
 from vramledger.model.model import TowerInput
 from vramledger.model.parts import linear
 from vramledger.model.tensor import Role, Shard, Tensor
-from vramledger.model.towers.vit import Vit, VitNames, depth, layer_norm, replicated, side
+from vramledger.model.towers.vit import (
+    Vit,
+    VitNames,
+    depth,
+    layer_norm,
+    merged,
+    read_grid,
+    replicated,
+    side,
+)
 
 _ROLE: Final = Role.VISION
 
@@ -47,7 +56,7 @@ class QwenTower:
 
     def largest_image(self, pixels: int) -> TowerInput:
         """An image of the most pixels that the published preprocessor lets through."""
-        tokens = pixels // (self.patch * self.merge) ** 2
+        tokens = merged(pixels, (self.patch * self.merge) ** 2)
         patches = tokens * self.merge**2
         return TowerInput(
             modality="image",
@@ -100,23 +109,23 @@ def read_qwen3(config: Config, *, deepstack: tuple[int, ...] = (8, 16, 24)) -> Q
         intermediate=config.integer("intermediate_size", 4304),
         names=_names(("mlp.linear_fc1", "mlp.linear_fc2")),
     )
-    merged = width * config.integer("spatial_merge_size", 2) ** 2
+    wide = width * config.integer("spatial_merge_size", 2) ** 2
     out = config.integer("out_hidden_size", 3584)
     indexes = config.integers("deepstack_visual_indexes")
     around = [
         *replicated("pos_embed", (config.integer("num_position_embeddings", 2304), width), _ROLE),
-        *_merger("merger.", width, merged, out),
+        *_merger("merger.", width, wide, out),
     ]
     deep = len(deepstack if indexes is None else indexes)
     for i in range(deep):
-        around += _merger(f"deepstack_merger_list.{i}.", merged, merged, out)
+        around += _merger(f"deepstack_merger_list.{i}.", wide, wide, out)
     return _tower(config, vit, around, patch_bias=True, patch_default=16, levels=1 + deep)
 
 
 def read_glm4v(config: Config) -> QwenTower:
     """GLM-4.5V: merges by a strided convolution; the layers' MLP is as wide as the output."""
     width, out = config.integer("hidden_size", 1536), config.integer("out_hidden_size", 4096)
-    image, patch = side(config, "image_size", 336), side(config, "patch_size", 14)
+    grid = read_grid(config, image=336, patch=14)
     merge, wide = (
         config.integer("spatial_merge_size", 2),
         config.integer("intermediate_size", 13696),
@@ -133,7 +142,7 @@ def read_glm4v(config: Config) -> QwenTower:
         mlp_bias=False,
     )
     around = [
-        *replicated("embeddings.position_embedding", ((image // patch) ** 2, width), _ROLE),
+        *replicated("embeddings.position_embedding", (grid.patches, width), _ROLE),
         *layer_norm("post_conv_layernorm", width, _ROLE, bias=False),
         *layer_norm("post_layernorm", width, _ROLE, bias=False),
         *replicated("downsample", (out, width, merge, merge), _ROLE, bias=True),
@@ -176,17 +185,17 @@ def _tower(
 
 def _sequential_merger(width: int, merge: int, out: int, *, bias: bool) -> list[Tensor]:
     """A norm, then two layers that the checkpoint numbers; `bias` is of the norm."""
-    merged = width * merge**2
+    wide = width * merge**2
     return [
         *layer_norm("merger.ln_q", width, _ROLE, bias=bias),
-        *linear("merger.mlp.0", merged, merged, _ROLE, Shard.COLUMN, bias=True),
-        *linear("merger.mlp.2", out, merged, _ROLE, Shard.ROW, bias=True),
+        *linear("merger.mlp.0", wide, wide, _ROLE, Shard.COLUMN, bias=True),
+        *linear("merger.mlp.2", out, wide, _ROLE, Shard.ROW, bias=True),
     ]
 
 
-def _merger(prefix: str, norm_width: int, merged: int, out: int) -> list[Tensor]:
+def _merger(prefix: str, norm_width: int, wide: int, out: int) -> list[Tensor]:
     return [
         *layer_norm(f"{prefix}norm", norm_width, _ROLE),
-        *linear(f"{prefix}linear_fc1", merged, merged, _ROLE, Shard.COLUMN, bias=True),
-        *linear(f"{prefix}linear_fc2", out, merged, _ROLE, Shard.ROW, bias=True),
+        *linear(f"{prefix}linear_fc1", wide, wide, _ROLE, Shard.COLUMN, bias=True),
+        *linear(f"{prefix}linear_fc2", out, wide, _ROLE, Shard.ROW, bias=True),
     ]

@@ -6,10 +6,19 @@ Names are those of the published checkpoints, defaults those of the class in tra
 from dataclasses import dataclass, replace
 from typing import Final
 
-from vramledger.model.config import Config
+from vramledger.errors import BadInput
+from vramledger.model.config import LARGEST_DIMENSION, Config
 from vramledger.model.model import TowerInput
 from vramledger.model.tensor import Role, Tensor
-from vramledger.model.towers.vit import Vit, VitNames, depth, layer_norm, replicated, side
+from vramledger.model.towers.vit import (
+    PatchGrid,
+    Vit,
+    VitNames,
+    depth,
+    layer_norm,
+    read_grid,
+    replicated,
+)
 
 _NAMES: Final = VitNames(
     layer="transformer.resblocks.{}.",
@@ -27,10 +36,8 @@ class StepTower:
     """Each convolution halves the grid and doubles the width."""
 
     vit: Vit
-    patch: int
-    image: int
+    grid: PatchGrid
     channels: int
-    positions: int
 
     @property
     def output(self) -> int:
@@ -39,10 +46,10 @@ class StepTower:
     def tensors(self, prefix: str) -> list[Tensor]:
         """The weights; `prefix` ends before ``conv1``."""
         role, hidden = Role.VISION, self.vit.hidden
-        shape = (hidden, self.channels, self.patch, self.patch)
+        shape = (hidden, self.channels, self.grid.patch, self.grid.patch)
         found = [
             *replicated(f"{prefix}conv1", shape, role),
-            Tensor(f"{prefix}positional_embedding", (self.positions, hidden), role),
+            Tensor(f"{prefix}positional_embedding", (self.grid.patches, hidden), role),
             *layer_norm(f"{prefix}ln_pre", hidden, role),
             *(_stored(tensor) for tensor in self.vit.tensors(prefix)),
         ]
@@ -56,9 +63,13 @@ class StepTower:
 
     def largest_input(self) -> TowerInput:
         """One tile; two strides of 2 leave a sixteenth of its patches."""
-        grid = self.image // self.patch
-        pixels = self.channels * self.image**2
-        return TowerInput("image", pixels, (grid // 4) ** 2, grid**2, self.vit.hidden)
+        return TowerInput(
+            modality="image",
+            pixels=self.channels * self.grid.image**2,
+            tokens=max(1, self.grid.side // 4) ** 2,
+            patches=self.grid.patches,
+            hidden=self.vit.hidden,
+        )
 
 
 def _stored(tensor: Tensor) -> Tensor:
@@ -68,24 +79,30 @@ def _stored(tensor: Tensor) -> Tensor:
 
 
 def read_step(config: Config) -> StepTower:
-    """From the vision section of a Step model; older spellings of the keys are in use."""
+    """From the vision section of a Step model; older spellings of the keys are in use.
+
+    Raises:
+        BadInput: the MLP would have no width.
+    """
 
     def pick(new: str, old: str) -> str:
         return old if config.has(old) else new
 
     hidden = config.integer(pick("hidden_size", "width"), 1536)
+    ratio = config.number("mlp_ratio", _MLP_RATIO)
+    if not 1 <= hidden * ratio < LARGEST_DIMENSION:
+        raise BadInput(
+            f"{config.where}: 'mlp_ratio' is {ratio}; the MLP must be at least one channel wide."
+        )
     vit = Vit(
         hidden=hidden,
         depth=depth(config, pick("num_hidden_layers", "layers"), 47),
         heads=config.integer(pick("num_attention_heads", "heads"), 16),
-        intermediate=int(hidden * config.number("mlp_ratio", _MLP_RATIO)),
+        intermediate=int(hidden * ratio),
         names=_NAMES,
     )
-    image, patch = side(config, "image_size", 728), side(config, "patch_size", 14)
     return StepTower(
         vit=vit,
-        patch=patch,
-        image=image,
+        grid=read_grid(config, image=728, patch=14),
         channels=config.integer("num_channels", 3),
-        positions=(image // patch) ** 2,
     )

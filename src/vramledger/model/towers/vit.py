@@ -1,6 +1,7 @@
 """The transformer inside image encoders; families differ in names, norms, biases and gates."""
 
 from dataclasses import dataclass
+from math import isclose
 from typing import Final
 
 from vramledger.errors import BadInput
@@ -88,6 +89,43 @@ class Vit:
                               bias=self.mlp_bias)  # fmt: skip
 
 
+@dataclass(frozen=True, slots=True)
+class PatchGrid:
+    """A square image cut into square patches, both by their side in pixels."""
+
+    image: int
+    patch: int
+
+    @property
+    def side(self) -> int:
+        """Whole patches along a side."""
+        return self.image // self.patch
+
+    @property
+    def patches(self) -> int:
+        return self.side**2
+
+
+def read_grid(config: Config, *, image: int, patch: int) -> PatchGrid:
+    """From ``image_size`` and ``patch_size``; the arguments are a class's defaults.
+
+    Raises:
+        BadInput: not one patch fits into the image.
+    """
+    grid = PatchGrid(side(config, "image_size", image), side(config, "patch_size", patch))
+    if not grid.side:
+        raise BadInput(
+            f"{config.where}: a patch of {grid.patch} pixels does not fit into an image of "
+            f"{grid.image}; correct 'patch_size' or 'image_size'."
+        )
+    return grid
+
+
+def merged(patches: int, per_token: int) -> int:
+    """Tokens that patches become, one at least."""
+    return max(1, patches // per_token)
+
+
 def layer_norm(name: str, width: int, role: Role, *, bias: bool = True) -> list[Tensor]:
     """A norm of a tower, counted with the tower."""
     kinds = ("weight", "bias") if bias else ("weight",)
@@ -122,3 +160,18 @@ def side(config: Config, key: str, default: int) -> int:
             f"{config.where}: {key!r} is {value}; only squares are known, give one length."
         )
     return lengths[0]
+
+
+def inverse(config: Config, key: str, default: float) -> int:
+    """The whole number that a ratio such as 0.5 stands for: patches along a side that join.
+
+    Raises:
+        BadInput: the ratio is not one over a whole number from 1 to 64.
+    """
+    ratio = config.number(key, default)
+    joined = round(1 / ratio) if ratio >= 1 / 64 else 0
+    if not joined or not isclose(ratio * joined, 1, rel_tol=1e-3):
+        raise BadInput(
+            f"{config.where}: {key!r} is {ratio}; it must be one over a whole number, such as 0.5."
+        )
+    return joined
