@@ -7,7 +7,7 @@ from vramledger.errors import BadInput
 from vramledger.model import figures
 from vramledger.model.cache import CrossAttention, FullAttention
 from vramledger.model.model import ModelKind, TowerInput
-from vramledger.model.tensor import Role
+from vramledger.model.tensor import Role, Shard
 
 BART = {
     "d_model": 64,
@@ -46,6 +46,12 @@ def test_whisper_has_no_bias_on_keys_alone() -> None:
     assert not tensors_named(model, "k_proj.bias")
     assert len(tensors_named(model, "q_proj.bias")) == 3
     assert not tensors_named(model, "proj_out.weight")
+
+
+def test_whisper_keeps_its_whole_embedding_on_every_rank() -> None:
+    model = model_of("whisper", d_model=64, encoder_attention_heads=4, decoder_attention_heads=4,
+                     encoder_layers=1, decoder_layers=1, vocab_size=128)  # fmt: skip
+    assert {t.shard for t in model.tensors if t.role is Role.EMBEDDING} == {Shard.REPLICATED}
 
 
 def test_bart_without_a_head_drops_the_prefix_and_the_bias_of_the_logits() -> None:

@@ -10,6 +10,7 @@ from vramledger.model.blocks.attention import GroupedAttention, ProjectionNames
 from vramledger.model.blocks.mlp import Mlp
 from vramledger.model.config import Config
 from vramledger.model.model import Model, ModelKind, TextShape
+from vramledger.model.tensor import Role, Shard, Tensor
 from vramledger.model.towers.whisper import read_whisper_encoder
 from vramledger.units import div_even
 
@@ -54,7 +55,16 @@ def build(config: Config, model_id: str) -> Model:
         ),
         kind=ModelKind.ENCODER_DECODER,
     ).model(config, model_id)
-    return replace(model, towers=(encoder.largest_input(encoder.positions),))
+    return replace(
+        model,
+        tensors=tuple(_whole_embedding(tensor) for tensor in model.tensors),
+        towers=(encoder.largest_input(encoder.positions),),
+    )
+
+
+def _whole_embedding(tensor: Tensor) -> Tensor:
+    """vLLM 0.33 keeps the whole embedding on every rank, and the head is the same weight."""
+    return replace(tensor, shard=Shard.REPLICATED) if tensor.role is Role.EMBEDDING else tensor
 
 
 def _shape(config: Config) -> TextShape:
