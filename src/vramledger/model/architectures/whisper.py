@@ -63,7 +63,7 @@ def build(config: Config, model_id: str) -> Model:
 
 
 def _whole_embedding(tensor: Tensor) -> Tensor:
-    """vLLM 0.33 keeps the whole embedding on every rank, and the head is the same weight."""
+    """The embedding whole on every rank, as in vLLM 0.33, where the head is the same weight."""
     return replace(tensor, shard=Shard.REPLICATED) if tensor.role is Role.EMBEDDING else tensor
 
 
