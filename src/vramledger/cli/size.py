@@ -17,8 +17,10 @@ if TYPE_CHECKING:
 @click.option("--users", type=int, help="People with access; factors make them requests in flight.")
 @click.option("--concurrent", type=float, help="Requests in flight at the peak.")
 @click.option("--rate", type=float, help="Requests per second at the peak.")
-@click.option("--profile", default="chat", show_default=True, help="Shape of the requests.")
-@click.option("--gpu", "gpus", multiple=True, help="Only these cards; all by default.")
+@click.option("--profile", help="Shape of the requests; chat by default.")
+@click.option(
+    "--gpu", "gpus", multiple=True, help="Only these cards (auto: this machine's); all by default."
+)
 @click.option("--price", "prices", multiple=True, help="CARD=1.10/h; ranks the cards by money.")
 @click.option("--precision", "weights", multiple=True, help="as-stored (default), fp8, ...")
 @click.option("--kv-dtype", "kv", multiple=True, help="auto (default), fp8, ...")
@@ -50,6 +52,8 @@ def command(target: str, *, tiers: bool, as_json: bool, **options: Any) -> int:
         from vramledger.report.sizing import to_text
 
         click.echo(to_text(sizing))
+    if not sizing.known:
+        return ExitCode.CANNOT_KNOW
     return ExitCode.HOLDS if sizing.fits else ExitCode.DOES_NOT_HOLD
 
 
@@ -69,10 +73,11 @@ def _tiers(target: str, asked: "Asked", *, as_json: bool) -> int:
     from vramledger.model.load import load_model
     from vramledger.plan.profile import profile, profile_names
     from vramledger.report.tiers import tiers_json, to_text
+    from vramledger.sizing.from_plan import with_cache
     from vramledger.sizing.tiers import tiers
 
     profiles = [profile(name) for name in profile_names()]
-    found = tiers(target, load_model(target), profiles, version=asked.engine_version)
+    found = tiers(target, with_cache(load_model(target)), profiles, version=asked.engine_version)
     if as_json:
         import json
 

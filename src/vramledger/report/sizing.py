@@ -1,5 +1,6 @@
-"""A sizing for a terminal: the candidate table, then each card's best choice explained."""
+"""A sizing for a terminal: the candidate table, the best choices explained, the failing summed up."""
 
+from collections.abc import Sequence
 from typing import Final
 
 from vramledger.report.number import span
@@ -11,53 +12,74 @@ _HEAD: Final = (
     "memory", "speed", "queue",
 )  # fmt: skip
 _RIGHT: Final = frozenset({1, 4, 6, 7})
-_MOST_ROWS_A_CARD: Final = 3
+_PER_HOUR: Final = 7
+_FEW: Final = 6  # cards up to which every choice is shown and explained
+_ROWS_A_CARD: Final = 3
+_NAMES: Final = 6  # names of failing cards told for one rule
 
 
 def to_text(sizing: Sizing) -> str:
     """The whole answer as lines of text, no colour."""
     fitting = [card for card in sizing.cards if card.best is not None]
     failing = [card for card in sizing.cards if card.best is None]
-    lines = [_verdict(sizing, len(fitting))]
-    lines += sizing.notes
+    few = len(sizing.cards) <= _FEW
+    lines = [_verdict(sizing, len(fitting)), *sizing.notes]
     if fitting:
-        rows = [_row(c) for card in fitting for c in _shown(card)]
-        lines += ["", *table(_HEAD, rows, _RIGHT)]
-    for card in fitting:
-        lines += ["", *_explained(card)]
+        lines += ["", *_table(fitting, _ROWS_A_CARD if few else 1, _money(sizing))]
+    if few:
+        for card in fitting:
+            lines += ["", *_explained(card, sizing.currency)]
+    elif fitting:
+        lines += ["", "Add --gpu NAME for a card's launch command, margins and other layouts."]
     if failing:
         lines += ["", "Cards that do not hold it:"]
-        lines += [f"  {_failure(card)}" for card in failing]
+        lines += [f"  {line}" for line in (_each(failing) if few else _summed(failing))]
     return "\n".join(lines)
 
 
 def _verdict(sizing: Sizing, fitting: int) -> str:
     what = f"{sizing.model} with requests of up to {sizing.max_model_len:,} tokens"
+    asked = len(sizing.cards)
     if not fitting:
-        return f"NOTHING FITS: no card asked about holds {what}."
-    cards = "card holds" if fitting == 1 else "cards hold"
-    return (
-        f"{fitting} of {len(sizing.cards)} {cards} {what}. Memory was checked; speed and queueing "
-        "were not."
-    )
+        return (
+            f"NOTHING FITS: {'the card' if asked == 1 else f'none of {asked} cards'} holds {what}."
+        )
+    if asked == 1:
+        who = f"{sizing.cards[0].accelerator.name} holds"
+    else:
+        who = f"{fitting} of {asked} cards hold"
+    return f"{who} {what}. Memory was checked; speed and queueing were not."
 
 
-def _shown(card: CardResult) -> list[Candidate]:
-    return [c for c in card.candidates if c.fits][:_MOST_ROWS_A_CARD]
+def _money(sizing: Sizing) -> str | None:
+    """The heading of the price column, None where no price was given."""
+    priced = any(c.price_per_hour is not None for card in sizing.cards for c in card.candidates)
+    return f"{sizing.currency} per hour".strip() if priced else None
+
+
+def _table(cards: Sequence[CardResult], rows_a_card: int, money: str | None) -> list[str]:
+    rows = [_row(c) for card in cards for c in _shown(card, rows_a_card)]
+    head = tuple(money or "" if i == _PER_HOUR else name for i, name in enumerate(_HEAD))
+    if money is not None:
+        return table(head, rows, _RIGHT)
+    kept = [i for i in range(len(head)) if i != _PER_HOUR]
+    right = frozenset(kept.index(i) for i in _RIGHT if i != _PER_HOUR)
+    return table([head[i] for i in kept], [[row[i] for i in kept] for row in rows], right)
+
+
+def _shown(card: CardResult, most: int) -> list[Candidate]:
+    return [c for c in card.candidates if c.fits][:most]
 
 
 def _row(c: Candidate) -> tuple[str, ...]:
-    layout = f"TP{c.layout.tp}" + (f" PP{c.layout.pp}" if c.layout.pp > 1 else "")
-    tokens = f"{c.kv_tokens.value:,.0f}" if c.kv_tokens else ""
-    tightest = max(c.holdings, key=lambda holding: holding.replicas)
-    held = "/".join(f"{count}" for count in tightest.held.values())
+    tightest = c.tightest
     return (
         c.accelerator.name,
         span(c.gpus_low, c.gpus, c.gpus_high),
-        f"{layout} x {c.replicas}",
+        f"{_layout(c)} x {c.replicas}",
         c.precision.label,
-        tokens,
-        held,
+        f"{c.kv_tokens.value:,.0f}" if c.kv_tokens else "",
+        "/".join(f"{count}" for count in tightest.held.values()) if tightest else "",
         f"{c.idle_share:.0%}" if c.idle_share is not None else "",
         f"{c.price_per_hour:.2f}" if c.price_per_hour is not None else "",
         c.memory,
@@ -66,38 +88,100 @@ def _row(c: Candidate) -> tuple[str, ...]:
     )
 
 
-def _explained(card: CardResult) -> list[str]:
+def _layout(c: Candidate) -> str:
+    stages = f" PP{c.layout.pp}" if c.layout.pp > 1 else ""
+    return f"TP{c.layout.tp}{stages}{' EP' if c.layout.expert_parallel else ''}"
+
+
+def _explained(card: CardResult, currency: str) -> list[str]:
     best = card.best
     if best is None:
         return []
-    lines = [f"{card.accelerator.name}: {best.reason[0].upper()}{best.reason[1:]}"]
-    lines.append(f"  launch: {best.launch}")
-    lines.append(f"  server: {best.servers} x ({best.server})")
-    if best.layout.world > 1:
-        kib = best.communication_bytes / 1024
-        lines.append(f"  sent between GPUs: {kib:,.0f} KiB a token and GPU")
-    if best.replication_waste_gib > 0:
+    return [
+        f"{card.accelerator.name}: {best.reason}",
+        f"  launch: {best.launch}",
+        *_where(best),
+        *_waste(best),
+        *(f"  margin: {m.name}, {_cost(m.gpus)}" for m in best.margins),
+        *([f"  {_price(best, currency)}"] if best.price_per_hour is not None else []),
+        *(f"  owes evidence: {sentence}" for sentence in best.quality),
+        *(f"  note: {sentence}" for sentence in best.notes),
+        *_smaller(card),
+    ]
+
+
+def _where(c: Candidate) -> list[str]:
+    """Server and links of one replica."""
+    if c.link is None:
+        return []
+    basis = "" if c.link.basis == "quoted" else f" ({c.link.basis}: {c.link.source})"
+    many = "s" if c.replicas > 1 else ""
+    lines = [f"  server: {c.servers} x ({c.link.server}) for {c.replicas} replica{many}{basis}"]
+    if c.layout.world > 1:
+        speed = f", {c.link.gb_s:,.0f} GB/s" if c.link.gb_s else ""
+        kib = c.communication_bytes / 1024
         lines.append(
-            f"  KV held more than once: {best.replication_waste_gib:.1f} GiB a replica, because "
-            "there are more ranks than KV heads"
+            f"  sent between GPUs: {kib:,.0f} KiB a token and GPU over {c.link.kind}{speed}"
         )
-    lines += [f"  margin: {_margin(m.name, m.gpus)}" for m in best.margins]
-    lines += [f"  owes evidence: {sentence}" for sentence in best.quality]
-    if card.smaller is not None:
-        failed = card.smaller.candidate
-        lines.append(f"  smaller fails: TP{failed.layout.tp} PP{failed.layout.pp}: {failed.reason}")
-        if card.smaller.remedies:
-            lines.append(f"  would make it fit: {', or '.join(card.smaller.remedies)}")
     return lines
 
 
-def _margin(name: str, gpus: int) -> str:
-    cost = "no GPU" if gpus == 0 else f"{gpus} GPU{'s' if gpus > 1 else ''}"
-    return f"{name}, costs {cost}"
+def _waste(c: Candidate) -> list[str]:
+    lines = []
+    if c.kv_waste_gib >= 0.05:
+        lines.append(
+            f"  KV held more than once: {c.kv_waste_gib:.1f} GiB a replica, because there are more "
+            "ranks than KV heads"
+        )
+    if c.weights_waste_gib >= 0.05:
+        lines.append(
+            f"  weights held more than once or padded: {c.weights_waste_gib:.1f} GiB a replica"
+        )
+    return lines
 
 
-def _failure(card: CardResult) -> str:
-    reason = card.candidates[0].reason if card.candidates else "no layout to try."
-    remedies = card.smaller.remedies if card.smaller else ()
-    mend = f" Would make it fit: {', or '.join(remedies)}." if remedies else ""
-    return f"{card.accelerator.name}: {reason}{mend}"
+def _cost(gpus: int) -> str:
+    return "costs no GPU" if gpus == 0 else f"costs {gpus} GPU{'s' if gpus > 1 else ''}"
+
+
+def _price(c: Candidate, currency: str) -> str:
+    return f"price: {currency} {c.price_per_hour:,.2f} an hour".replace("  ", " ")
+
+
+def _smaller(card: CardResult) -> list[str]:
+    smaller = card.smaller
+    if smaller is None:
+        return []
+    lines = [f"  smaller fails: {smaller.what}: {smaller.reason}"]
+    if smaller.remedies:
+        lines.append(f"  would make it fit: {', or '.join(smaller.remedies)}")
+    return lines
+
+
+def _each(failing: Sequence[CardResult]) -> list[str]:
+    """Every card with the sentence that forbids its nearest choice."""
+    lines = []
+    for card in failing:
+        nearest = card.nearest
+        remedies = card.smaller.remedies if card.smaller else ()
+        mend = f" Would make it fit: {', or '.join(remedies)}." if remedies else ""
+        reason = nearest.reason if nearest else "No layout was left to try."
+        what = f" ({_layout(nearest)})" if nearest else ""
+        lines.append(f"{card.accelerator.name}{what}: {reason}{mend}")
+    return lines
+
+
+def _summed(failing: Sequence[CardResult]) -> list[str]:
+    """Failing cards by the rule that forbids their nearest choice, most cards first."""
+    by_rule: dict[str, list[str]] = {}
+    for card in failing:
+        rule = card.nearest.rule if card.nearest else "layout"
+        by_rule.setdefault(rule, []).append(card.accelerator.name)
+    ordered = sorted(by_rule.items(), key=lambda item: -len(item[1]))
+    return [f"{len(names)} by {rule}: {_listed(names)}" for rule, names in ordered]
+
+
+def _listed(names: Sequence[str]) -> str:
+    shown = ", ".join(names[:_NAMES])
+    more = len(names) - _NAMES
+    return f"{shown} and {more} more" if more > 0 else shown

@@ -1,7 +1,7 @@
 """A sizing as one JSON object, schema ``vramledger.size/1``."""
 
 from vramledger.report.number import rounded
-from vramledger.sizing.candidate import Candidate, CardResult, Holding, Sizing
+from vramledger.sizing.candidate import Candidate, CardResult, Holding, Link, Sizing
 
 
 def sizing_json(sizing: Sizing) -> dict[str, object]:
@@ -10,9 +10,11 @@ def sizing_json(sizing: Sizing) -> dict[str, object]:
         "schema": "vramledger.size/1",
         "model": sizing.model,
         "engine": sizing.engine,
+        "engine_version": sizing.engine_version,
         "fits": sizing.fits,
         "checked": list(sizing.checked),
         "max_model_len_tokens": sizing.max_model_len,
+        "currency": sizing.currency or None,
         "candidates": [_candidate(c) for card in sizing.cards for c in card.candidates],
         "smaller": [_smaller(card) for card in sizing.cards if card.smaller is not None],
         "notes": list(sizing.notes),
@@ -27,25 +29,30 @@ def _candidate(c: Candidate) -> dict[str, object]:
         "gpus_high": c.gpus_high,
         "tp": c.layout.tp,
         "pp": c.layout.pp,
+        "expert_parallel": c.layout.expert_parallel,
         "replicas": c.replicas,
         "precision": c.precision.weights,
         "kv_dtype": c.precision.kv,
         "fits": c.fits,
         "reason": c.reason,
+        "rule": c.rule or None,
+        "known": c.known,
         "kv_tokens": c.kv_tokens.to_json() if c.kv_tokens else None,
-        "launch": c.launch or None,
+        "launch": c.launch,
         "holdings": [_holding(h) for h in c.holdings],
         "margins": [
             {"name": m.name, "blocks": m.blocks, "gpus": m.gpus} for m in c.margins
         ],
         "idle_share": rounded(c.idle_share),
-        "replication_waste_gib": rounded(c.replication_waste_gib),
+        "kv_waste_gib": rounded(c.kv_waste_gib),
+        "weights_waste_gib": rounded(c.weights_waste_gib),
         "communication_bytes_per_token": rounded(c.communication_bytes),
-        "server": c.server or None,
+        "link": _link(c.link),
         "servers": c.servers,
         "price_per_hour": rounded(c.price_per_hour),
         "quality_evidence_owed": list(c.quality),
         "bounded_by": c.limit or None,
+        "notes": list(c.notes),
         "memory": c.memory,
         "speed": c.speed,
         "queue": c.queue,
@@ -54,11 +61,27 @@ def _candidate(c: Candidate) -> dict[str, object]:
 
 def _holding(h: Holding) -> dict[str, object]:
     return {
-        "scenario": h.need,
+        "scenario": h.peak,
         "requests_held": {f"p{share * 100:g}": count for share, count in h.held.items()},
         "headroom_blocks": h.headroom_blocks,
         "headroom_reason": h.headroom_reason,
+        "mix_tokens": h.mix_tokens.to_json(),
         "replicas": h.replicas,
+        "replicas_low": h.replicas_low,
+        "replicas_high": h.replicas_high,
+    }
+
+
+def _link(link: Link | None) -> dict[str, object] | None:
+    if link is None:
+        return None
+    return {
+        "server": link.server,
+        "servers_per_replica": link.servers_a_replica,
+        "kind": link.kind or None,
+        "gb_per_s": link.gb_s,
+        "basis": str(link.basis),
+        "source": link.source,
     }
 
 
@@ -66,11 +89,11 @@ def _smaller(card: CardResult) -> dict[str, object]:
     smaller = card.smaller
     if smaller is None:
         return {}
-    failed = smaller.candidate
     return {
-        "gpu": failed.accelerator.name,
-        "tp": failed.layout.tp,
-        "pp": failed.layout.pp,
-        "reason": failed.reason,
+        "gpu": card.accelerator.name,
+        "tp": smaller.layout.tp,
+        "pp": smaller.layout.pp,
+        "replicas": smaller.replicas,
+        "reason": smaller.reason,
         "remedies": list(smaller.remedies),
     }

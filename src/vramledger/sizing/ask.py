@@ -1,6 +1,8 @@
 """What a person types after ``vram size``, turned into a question."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from math import isfinite
 
 from vramledger.errors import BadInput
 from vramledger.evidence import Basis
@@ -10,10 +12,14 @@ from vramledger.model.load import load_model
 from vramledger.plan.price import parse_price
 from vramledger.plan.profile import profile
 from vramledger.plan.requirement import Load, LoadUnit, Scenario
-from vramledger.sizing.candidate import Precision
-from vramledger.sizing.from_plan import limit_for, load_notes, need_of, parse_factors
+from vramledger.sizing.from_plan import precisions, with_cache
+from vramledger.sizing.limits import limit_for, within
+from vramledger.sizing.loads import load_notes, need_of
 from vramledger.sizing.question import Question
-from vramledger.sizing.refused import within
+from vramledger.sizing.served import served
+
+_DEFAULT_PROFILE = "chat"
+_MOST = 1e9
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,7 +29,7 @@ class Asked:
     users: int | None = None
     concurrent: float | None = None
     rate: float | None = None
-    profile: str = "chat"
+    profile: str | None = None
     gpus: tuple[str, ...] = ()
     prices: tuple[str, ...] = ()
     weights: tuple[str, ...] = ()
@@ -33,62 +39,87 @@ class Asked:
     engine_version: str | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class Prices:
+    """Money per GPU and hour by the card's own name, all in one currency ("" where none is written)."""
+
+    per_hour: Mapping[str, float]
+    currency: str
+
+
 def question_from(model_name: str, asked: Asked) -> Question:
     """A question from a model's name and the options.
 
     Raises:
         BadInput: no load or several, a number out of range, a card or profile that is not known.
+        CannotKnow: a model whose cache is not known.
     """
-    model = load_model(model_name)
-    shape = profile(asked.profile, "--profile")
-    if asked.headroom is not None and not 0 <= asked.headroom < 1:
-        raise BadInput(f"--headroom is {asked.headroom:g}; it must be from 0 to below 1.")
-    kept = within(shape.lengths, model.text.max_positions)
+    load = _load(asked)
+    model = with_cache(load_model(model_name))
+    shape = profile(asked.profile or _DEFAULT_PROFILE, "--profile")
+    most = model.text.max_positions
+    kept = within(shape.lengths, most, shape.name)
     scenario = Scenario(
         name=shape.name,
         kind=shape.kind,
         lengths=kept.lengths,
-        load=_load(asked),
-        headroom=asked.headroom,
+        load=load,
+        headroom=_headroom(asked.headroom),
     )
     prices = prices_of(asked.prices)
+    weights = asked.weights or ("as-stored",)
     return Question(
         model_name=model_name,
         model=model,
         needs=(need_of(scenario),),
         accelerators=_cards(asked.gpus),
         max_model_len=limit_for(kept.lengths.longest, model, f"The profile {shape.name}"),
-        precisions=precisions_of(asked),
+        precisions=precisions(weights, asked.kv or ("auto",)),
+        served={w: served(model_name, model, w, "--precision") for w in weights},
         engine_version=asked.engine_version,
-        prices=prices,
-        notes=(*load_notes(scenario), *kept.notes(model.id, model.text.max_positions)),
+        prices=prices.per_hour,
+        currency=prices.currency,
+        notes=(*load_notes(scenario), *kept.notes(model.id, most)),
     )
 
 
 def narrowed(question: Question, asked: Asked) -> Question:
-    """A plan's question with the options that narrow it: cards, prices, precisions, version."""
-    if any(value is not None for value in (asked.users, asked.concurrent, asked.rate)):
-        raise BadInput("The plan states the load; leave out --users, --concurrent and --rate.")
+    """A plan's question with the options that narrow it: cards, prices, precisions, version.
+
+    Raises:
+        BadInput: an option says again what the plan states, or prices differ in currency.
+    """
+    stated = (asked.users, asked.concurrent, asked.rate, asked.profile)
+    if any(value is not None for value in stated) or asked.factors:
+        raise BadInput(
+            "The plan states the load and its lengths; leave out --users, --concurrent, --rate, "
+            "--profile and --factor."
+        )
+    prices = prices_of(asked.prices)
+    if prices.per_hour and question.prices and prices.currency != question.currency:
+        raise BadInput(
+            "--price and the plan's prices are in different currencies; rates are not converted."
+        )
+    weights = asked.weights or tuple(dict.fromkeys(p.weights for p in question.precisions))
+    kv = asked.kv or tuple(dict.fromkeys(p.kv for p in question.precisions))
+    kept = _headroom(asked.headroom)
+    name, model = question.model_name, question.model
     return replace(
         question,
         accelerators=_cards(asked.gpus) if asked.gpus else question.accelerators,
-        prices={**question.prices, **prices_of(asked.prices)},
-        precisions=precisions_of(asked) if asked.weights or asked.kv else question.precisions,
+        prices={**question.prices, **prices.per_hour},
+        currency=prices.currency or question.currency,
+        precisions=precisions(weights, kv),
+        served={w: served(name, model, w, "--precision") for w in weights},
         engine_version=asked.engine_version or question.engine_version,
+        needs=question.needs
+        if kept is None
+        else tuple(replace(need, headroom=kept) for need in question.needs),
     )
 
 
-def precisions_of(asked: Asked) -> tuple[Precision, ...]:
-    """Every weight precision with every cache type asked for."""
-    return tuple(
-        Precision(weights, kv)
-        for weights in asked.weights or ("as-stored",)
-        for kv in asked.kv or ("auto",)
-    )
-
-
-def prices_of(texts: tuple[str, ...]) -> dict[str, float]:
-    """``CARD=1.10/h`` pairs as money per GPU and hour, by the card's own name.
+def prices_of(texts: tuple[str, ...]) -> Prices:
+    """``CARD=1.10/h`` pairs.
 
     Raises:
         BadInput: not such a pair, or two currencies.
@@ -105,17 +136,38 @@ def prices_of(texts: tuple[str, ...]) -> dict[str, float]:
         currencies.add(price.currency)
     if len(currencies) > 1:
         raise BadInput("--price was given in several currencies; convert them to one.")
+    return Prices(found, next(iter(currencies), ""))
+
+
+def parse_factors(texts: tuple[str, ...]) -> Mapping[str, float]:
+    """Read ``name=value`` pairs.
+
+    Raises:
+        BadInput: one is not such a pair.
+    """
+    found = {}
+    for text in texts:
+        name, separator, value = text.partition("=")
+        try:
+            found[name.strip()] = float(value)
+        except ValueError:
+            separator = ""
+        if not separator:
+            raise BadInput(f"--factor {text!r} is not NAME=NUMBER; write active-share=0.6.")
     return found
 
 
+def _headroom(value: float | None) -> float | None:
+    if value is not None and not 0 <= value < 1:
+        raise BadInput(f"--headroom is {value:g}; it must be from 0 to below 1.")
+    return value
+
+
 def _cards(names: tuple[str, ...]) -> tuple[Accelerator, ...]:
+    """The cards of those names, each once; all of the catalogue where none is given."""
     if not names:
         return accelerators()
-    if "auto" in names:
-        from vramledger.hardware.local import local_accelerator
-
-        return tuple(local_accelerator() if n == "auto" else find(n, "--gpu") for n in names)
-    return tuple(find(name, "--gpu") for name in names)
+    return tuple(dict.fromkeys(find(name, "--gpu") for name in names))
 
 
 def _load(asked: Asked) -> Load:
@@ -131,8 +183,10 @@ def _load(asked: Asked) -> Load:
             "--rate (requests per second)."
         )
     unit, amount = next(iter(stated.items()))
-    if not 0 < amount <= 1e9:
+    if not (isfinite(amount) and 0 < amount <= _MOST):
         raise BadInput(f"The load is {amount:g}; it must be above 0 and at most 1e9.")
+    if asked.factors and unit is not LoadUnit.USERS:
+        raise BadInput("--factor changes how people become requests; give it with --users.")
     return Load(
         unit=unit,
         amount=float(amount),

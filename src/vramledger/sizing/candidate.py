@@ -1,14 +1,17 @@
 """Candidates: a card, a precision and a layout, with what they hold. Result types."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
 from vramledger.engine.setting import Layout
-from vramledger.evidence import Figure
+from vramledger.evidence import Basis, Figure
 from vramledger.hardware.accelerator import Accelerator
 
 SHARES: Final = (0.5, 0.95, 0.99)
 NOT_CHECKED: Final = "not checked"
+HOLDS: Final = "holds"
+HOLDS_NOT: Final = "does not hold"
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,59 +31,91 @@ class Margin:
     """One link of the chain of margins: what it is and what it takes from each replica."""
 
     name: str
-    blocks: int
+    blocks: int  # of one replica's pool; 0 where the margin is in the load
     gpus: int  # GPUs the whole plan would save without it
 
 
 @dataclass(frozen=True, slots=True)
 class Holding:
-    """What one replica's pool holds of one scenario."""
+    """What one replica's pool holds of scenarios that are in flight together."""
 
-    need: str
-    held: dict[float, int]  # requests in flight within the safe load, by share of moments
+    peak: str
+    held: Mapping[float, int]  # requests in flight within the safe load, by share of moments
     headroom_blocks: int
     headroom_reason: str
-    replicas: int
+    replicas: int  # 0 where a replica holds not one request
     replicas_low: int
     replicas_high: int
-    expected_blocks: float  # mean use of one replica at the scenario's peak
+    expected_blocks: float  # mean use of one replica at the peak
+    mix_tokens: Figure  # tokens the pool holds at the average length of this mix
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """What joins the GPUs of one replica."""
+
+    server: str  # the smallest that holds one replica, "8 x H100-80GB-SXM"
+    gpus_a_server: int
+    servers_a_replica: int
+    kind: str  # "NVSwitch", "PCIe", ...; empty for one GPU
+    gb_s: float | None  # both directions; None where unknown
+    basis: Basis
+    source: str
 
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """One card, precision and layout. Counts are whole: `gpus` serve the requirement together."""
+    """One card, precision and layout. `gpus` of `replicas` serve the requirement together.
+
+    A candidate that does not fit was tried as one replica; `rule` names what forbids it.
+    """
 
     accelerator: Accelerator
     precision: Precision
     layout: Layout
     fits: bool
-    reason: str  # why it fits, or the rule that forbids it
-    replicas: int = 0
-    gpus: int = 0
+    reason: str  # why it fits, or the rule that forbids it, one sentence
+    rule: str = ""  # "weights", "KV heads", "platform", ...; empty where it fits
+    known: bool = True  # False: what forbids it is that this is not known
+    replicas: int = 1
     gpus_low: int = 0
     gpus_high: int = 0
-    kv_tokens: Figure | None = None  # per replica, for requests of this mix
+    kv_tokens: Figure | None = None  # per replica, as the engine prints them
     holdings: tuple[Holding, ...] = ()
     margins: tuple[Margin, ...] = ()
     idle_share: float | None = None  # of the pools, at the expected load
-    replication_waste_gib: float = 0.0  # KV held more than once, per replica
+    kv_waste_gib: float = 0.0  # KV held more than once, per replica
+    weights_waste_gib: float = 0.0  # weights held more than once or padded, per replica
     communication_bytes: float = 0.0  # a token and GPU, over the link
-    server: str = ""
-    servers: int = 0
-    launch: str = ""
+    link: Link | None = None
+    servers: int = 0  # of that size, for all replicas
+    launch: str = ""  # of one replica
     price_per_hour: float | None = None
     quality: tuple[str, ...] = ()
     limit: str = ""  # what bounds the requests held: "memory" or "max-num-seqs"
-    memory: str = ""
+    notes: tuple[str, ...] = ()
+    memory: str = HOLDS_NOT
     speed: str = NOT_CHECKED
     queue: str = NOT_CHECKED
+
+    @property
+    def gpus(self) -> int:
+        return self.replicas * self.layout.world
+
+    @property
+    def tightest(self) -> Holding | None:
+        """The holding that asks for the most replicas."""
+        return max(self.holdings, key=lambda holding: holding.replicas, default=None)
 
 
 @dataclass(frozen=True, slots=True)
 class Smaller:
     """The next smaller choice on the same card, why it fails, and single changes that mend it."""
 
-    candidate: Candidate
+    what: str  # "TP 2", "3 replicas"
+    layout: Layout
+    replicas: int
+    reason: str
     remedies: tuple[str, ...]
 
 
@@ -96,6 +131,11 @@ class CardResult:
     def best(self) -> Candidate | None:
         return next((c for c in self.candidates if c.fits), None)
 
+    @property
+    def nearest(self) -> Candidate | None:
+        """The best candidate, or the one that came furthest where none fits."""
+        return self.best or next(iter(self.candidates), None)
+
 
 @dataclass(frozen=True, slots=True)
 class Sizing:
@@ -103,11 +143,18 @@ class Sizing:
 
     model: str
     engine: str
+    engine_version: str
     cards: tuple[CardResult, ...]
     max_model_len: int
+    currency: str = ""
     checked: tuple[str, ...] = ("memory",)
     notes: tuple[str, ...] = field(default=())
 
     @property
     def fits(self) -> bool:
         return any(card.best is not None for card in self.cards)
+
+    @property
+    def known(self) -> bool:
+        """Whether the answer is known: something fits, or something is known not to."""
+        return self.fits or any(c.known for card in self.cards for c in card.candidates)

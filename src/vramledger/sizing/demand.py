@@ -7,9 +7,9 @@ independent requests follows from the single one by its Fourier transform: exact
 
 from bisect import bisect_left
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import accumulate
-from math import ceil, sqrt
+from math import ceil, fsum, sqrt
 from typing import Final
 
 from vramledger.plan.lengths import Length
@@ -29,16 +29,14 @@ class InFlight:
 
     blocks: tuple[int, ...]
     probabilities: tuple[float, ...]
+    mean: float = field(init=False, compare=False)
+    deviation: float = field(init=False, compare=False)
 
-    @property
-    def mean(self) -> float:
-        return sum(b * p for b, p in zip(self.blocks, self.probabilities, strict=True))
-
-    @property
-    def deviation(self) -> float:
-        mean = self.mean
-        pairs = zip(self.blocks, self.probabilities, strict=True)
-        return sqrt(sum(p * (b - mean) ** 2 for b, p in pairs))
+    def __post_init__(self) -> None:
+        pairs = tuple(zip(self.blocks, self.probabilities, strict=True))
+        mean = fsum(b * p for b, p in pairs)
+        object.__setattr__(self, "mean", mean)
+        object.__setattr__(self, "deviation", sqrt(fsum(p * (b - mean) ** 2 for b, p in pairs)))
 
 
 def in_flight(lengths: Iterable[Length], blocks_at: Callable[[int], int]) -> InFlight:
@@ -54,6 +52,17 @@ def in_flight(lengths: Iterable[Length], blocks_at: Callable[[int], int]) -> InF
             produced = ceil(length.output_tokens * (phase + 0.5) / _PHASES)
             blocks = blocks_at(length.input_tokens + produced)
             weights[blocks] = weights.get(blocks, 0.0) + share
+    whole = sum(weights.values())
+    ordered = sorted(weights.items())
+    return InFlight(tuple(b for b, _ in ordered), tuple(w / whole for _, w in ordered))
+
+
+def mixed(parts: Iterable[tuple[InFlight, float]]) -> InFlight:
+    """A request met where several kinds are in flight, each with its number of requests."""
+    weights: dict[int, float] = {}
+    for single, requests in parts:
+        for blocks, probability in zip(single.blocks, single.probabilities, strict=True):
+            weights[blocks] = weights.get(blocks, 0.0) + probability * requests
     whole = sum(weights.values())
     ordered = sorted(weights.items())
     return InFlight(tuple(b for b, _ in ordered), tuple(w / whole for _, w in ordered))
@@ -101,13 +110,30 @@ class Demand:
     def _search(self, blocks: int, share: float) -> int:
         if self.quantile(1, share) > blocks:
             return 0
-        low, high = 1, max(2, int(blocks / max(self.single.mean, 1e-9)) + 2)
-        while self.quantile(high, share) <= blocks:
-            low, high = high, 2 * high
-        while high - low > max(1, low // 200):  # half a percent of many requests is close enough
+        low, high = self._bracket(blocks, share)
+        while high - low > 1:
             middle = (low + high) // 2
             low, high = (middle, high) if self.quantile(middle, share) <= blocks else (low, middle)
         return low
+
+    def _bracket(self, blocks: int, share: float) -> tuple[int, int]:
+        """Numbers of requests that fit and that do not, close together: sums are dear to compute.
+
+        The normal approximation says where to look, mean n + z deviation sqrt(n) = blocks.
+        """
+        from statistics import NormalDist
+
+        spread = NormalDist().inv_cdf(share) * self.single.deviation
+        mean = max(self.single.mean, 1e-9)
+        root = (sqrt(max(0.0, spread**2 + 4 * mean * blocks)) - spread) / (2 * mean)
+        low = max(1, int(root * root))
+        step = max(1, low // 16)
+        while low > 1 and self.quantile(low, share) > blocks:
+            low, step = max(1, low - step), 2 * step
+        high, step = low + 1, max(1, low // 16)
+        while self.quantile(high, share) <= blocks:
+            low, high, step = high, high + step, 2 * step
+        return low, high
 
     def _sum(self, requests: int) -> tuple[float, tuple[float, ...]]:
         if requests not in self._sums:

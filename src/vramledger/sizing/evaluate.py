@@ -1,28 +1,27 @@
-"""One candidate: its ledger, what its pool holds of every scenario, and how many replicas it takes."""
+"""One candidate: the rules that may forbid it, its ledger, and what its pool holds."""
 
 from dataclasses import dataclass, replace
 from math import ceil
 
-from vramledger.engine.kv import KvPool
-from vramledger.engine.launch import Flag
+from vramledger.engine.launch import Flag, Launch
 from vramledger.engine.setting import Layout
+from vramledger.engine.vllm.deployment import Deployment
 from vramledger.engine.vllm.layouts import refusals
+from vramledger.engine.vllm.platforms import support
 from vramledger.engine.vllm.resolve import resolve
-from vramledger.errors import VramError
-from vramledger.evidence import Basis, Figure
+from vramledger.errors import BadInput, CannotKnow
+from vramledger.evidence import Figure
 from vramledger.hardware.accelerator import Accelerator
-from vramledger.hardware.server import server_for
-from vramledger.ledger.account import build
-from vramledger.ledger.ledger import Ledger
-from vramledger.plan.requirement import Kind
-from vramledger.sizing.candidate import SHARES, Candidate, Holding, Margin, Precision
+from vramledger.ledger.account import Assessment, assess
+from vramledger.sizing.candidate import HOLDS, Candidate, Holding, Link, Precision
 from vramledger.sizing.communication import bytes_per_token
-from vramledger.sizing.demand import Demand, in_flight
+from vramledger.sizing.holding import Holder, Replica
 from vramledger.sizing.launches import command_line, launch_for
-from vramledger.sizing.need import Need, headroom
+from vramledger.sizing.links import link_for, too_many_ranks
+from vramledger.sizing.peaks import peaks
 from vramledger.sizing.quality import evidence_owed
 from vramledger.sizing.question import Question
-from vramledger.units import GIB
+from vramledger.sizing.waste import kv_waste_gib, weights_waste_gib
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,208 +34,185 @@ class Choice:
     extra: tuple[Flag, ...] = ()
 
 
+@dataclass(frozen=True, slots=True)
+class _Obstacle:
+    """What forbids a choice: the rule's name and one sentence."""
+
+    rule: str
+    reason: str
+    known: bool = True
+
+
 class Evaluator:
-    """Evaluates candidates of one question; distributions of demand are shared between them."""
+    """Evaluates candidates of one question; what does not depend on the card is shared."""
 
     def __init__(self, question: Question) -> None:
         self.question = question
-        self._demands: dict[tuple[str, tuple[tuple[str, int], ...]], Demand] = {}
+        self.peaks = peaks(question.needs)
+        self._holder = Holder(question.share)
 
     def evaluate(self, choice: Choice) -> Candidate:
         """The candidate, fitting or with the rule that forbids it."""
-        question = self.question
-        launch = launch_for(
-            question.model_name,
-            choice.layout,
-            choice.precision,
-            question.max_model_len,
-            (*question.extra_flags, *choice.extra),
-        )
-        try:
-            deployment = resolve(
-                launch, question.model, choice.accelerator, version=question.engine_version
-            )
-            forbidden = refusals(
-                deployment.model, choice.layout, deployment.rules, choice.accelerator
-            )
-            if forbidden:
-                return _refused(choice, forbidden[0].message)
-            ledger = build(deployment)
-        except VramError as error:
-            return _refused(choice, str(error))
-        if not ledger.fits or ledger.pool is None or ledger.pool_low is None:
-            return _refused(choice, ledger.reason)
-        return self._held(choice, ledger, ledger.pool_low, command_line(launch))
+        launch = self.launch(choice)
+        found = self._assessed(choice, launch)
+        if isinstance(found, _Obstacle):
+            return _refused(choice, launch, found)
+        return self._held(choice, launch, found)
 
-    def _held(self, choice: Choice, ledger: Ledger, pool: KvPool, launch: str) -> Candidate:
-        holdings = tuple(self._holding(need, pool, ledger) for need in self.question.needs)
-        tightest = max(holdings, key=lambda holding: holding.replicas)
+    def _assessed(self, choice: Choice, launch: Launch) -> Assessment | _Obstacle:
+        """The decision of the ledger, or what forbids the choice before or in it."""
+        card = choice.accelerator
+        if link_for(card, choice.layout) is None:
+            return _Obstacle("interconnect", too_many_ranks(card, choice.layout))
+        model = self.question.served_as(choice.precision.weights).model
+        try:
+            deployment = resolve(launch, model, card, version=self.question.engine_version)
+            obstacle = _obstacle(choice, deployment)
+            if obstacle is not None:
+                return obstacle
+            found = assess(deployment)
+        except BadInput as error:
+            return _Obstacle("configuration", str(error))
+        except CannotKnow as error:
+            return _Obstacle("cache", str(error), known=False)
+        return found if found.fits else _Obstacle(found.verdict.phase, found.reason)
+
+    def launch(self, choice: Choice) -> Launch:
+        """The launch of one replica."""
+        return launch_for(
+            self.question.served_as(choice.precision.weights),
+            choice.layout,
+            choice.precision.kv,
+            self.question.max_model_len,
+            (*self.question.extra_flags, *choice.extra),
+            across_servers=self._across(choice),
+        )
+
+    def _across(self, choice: Choice) -> bool:
+        link = link_for(choice.accelerator, choice.layout)
+        return link is not None and link.servers_a_replica > 1
+
+    def _held(self, choice: Choice, launch: Launch, found: Assessment) -> Candidate:
+        """A replica that starts: what it holds, unless that is not one request of some scenario."""
+        replica = _replica(found)
+        if replica is None:
+            return _refused(choice, launch, _no_cache(self.question.model_name))
+        holdings = tuple(self._holder.holding(peak, replica) for peak in self.peaks)
         impossible = next((h for h in holdings if h.replicas == 0), None)
         if impossible is not None:
-            return _refused(choice, _too_small(impossible, pool))
-        world = choice.layout.world
-        replicas = tightest.replicas
-        server = server_for(choice.accelerator, world)
-        gpus = replicas * world
-        price = self.question.prices.get(choice.accelerator.name)
-        sequences = ledger.deployment.max_num_seqs.value
+            small = _Obstacle("requests", _too_small(impossible, replica))
+            return _refused(choice, launch, small)
+        link = link_for(choice.accelerator, choice.layout)
+        decides = max(range(len(holdings)), key=lambda i: holdings[i].replicas)
+        tightest, world = holdings[decides], choice.layout.world
+        sequences, price = replica.max_num_seqs, self.question.prices.get(choice.accelerator.name)
         return Candidate(
             accelerator=choice.accelerator,
             precision=choice.precision,
             layout=choice.layout,
             fits=True,
-            reason=_holds(tightest, replicas),
-            replicas=replicas,
-            gpus=gpus,
+            reason=_holds(tightest, self.question.share),
+            replicas=tightest.replicas,
             gpus_low=world * max(h.replicas_low for h in holdings),
             gpus_high=world * max(h.replicas_high for h in holdings),
-            kv_tokens=self._tokens(ledger),
+            kv_tokens=found.tokens if isinstance(found.tokens, Figure) else None,
             holdings=holdings,
-            margins=self._margins(ledger, pool, tightest, world),
-            idle_share=_idle(tightest, pool),
-            replication_waste_gib=_replication_waste(ledger, pool),
-            communication_bytes=bytes_per_token(self.question.model.text, choice.layout),
-            server=server.name,
-            servers=ceil(gpus / server.gpus),
-            launch=launch,
-            price_per_hour=None if price is None else price * gpus,
+            margins=self._holder.margins(self.peaks[decides], replica, tightest, world),
+            idle_share=_idle(tightest, replica),
+            kv_waste_gib=kv_waste_gib(choice.layout, replica.low),
+            weights_waste_gib=weights_waste_gib(found.deployment),
+            communication_bytes=bytes_per_token(found.deployment.model.text, choice.layout),
+            link=link,
+            servers=_servers(link, tightest.replicas * world),
+            launch=command_line(launch),
+            price_per_hour=None if price is None else price * tightest.replicas * world,
             quality=evidence_owed(choice.precision),
             limit="max-num-seqs" if tightest.held[self.question.share] >= sequences else "memory",
-            memory="holds",
+            notes=self._notes(choice, found.deployment),
+            memory=HOLDS,
         )
 
-    def _demand(self, need: Need, pool: KvPool) -> Demand:
-        key = (need.name, tuple((g.kind, g.block_size) for g in pool.layout.groups))
-        if key not in self._demands:
-            self._demands[key] = Demand(in_flight(need.lengths.cells, pool.layout.blocks_at))
-        return self._demands[key]
-
-    def _holding(self, need: Need, pool: KvPool, ledger: Ledger) -> Holding:
-        demand = self._demand(need, pool)
-        sequences = ledger.deployment.max_num_seqs.value
-        kept = headroom(
-            need,
-            pool.usable_blocks,
-            pool.usable_blocks / demand.single.mean,
-            pool.layout.blocks_at,
+    def _notes(self, choice: Choice, deployment: Deployment) -> tuple[str, ...]:
+        """What is less sure on this card, and which checkpoint serves the precision."""
+        served = self.question.served_as(choice.precision.weights)
+        own = served.reference == self.question.model_name
+        checkpoint = (
+            ""
+            if own
+            else f"{choice.precision.weights} weights are the checkpoint {served.reference}."
         )
-        safe = pool.usable_blocks - kept.blocks
-        held = {share: min(sequences, demand.held(safe, share)) for share in SHARES}
-        each = held[self.question.share]
-        peak = need.concurrent
-        replicas = _replicas(need, peak.value, each)
-        in_replica = peak.value / replicas if replicas else 0.0
-        return Holding(
-            need=need.name,
-            held=held,
-            headroom_blocks=kept.blocks,
-            headroom_reason=kept.reason,
-            replicas=replicas,
-            replicas_low=_replicas(need, peak.low, each),
-            replicas_high=_replicas(need, peak.high, each),
-            expected_blocks=min(in_replica, each) * demand.single.mean,
-        )
-
-    def _tokens(self, ledger: Ledger) -> Figure | None:
-        """Tokens the pool holds at this mix's average length, from the pessimistic to the high end."""
-        pools = (ledger.pool_low, ledger.pool, ledger.pool_high)
-        need = self.question.needs[0]
-        ends = []
-        for pool in pools:
-            if pool is None:
-                return None
-            ends.append(_mix_tokens(need, pool))
-        low, value, high = sorted(ends)
-        return Figure(value, low, high, Basis.CALIBRATED, "KV pool / blocks of this mix of lengths")
-
-    def _margins(
-        self, ledger: Ledger, pool: KvPool, tightest: Holding, world: int
-    ) -> tuple[Margin, ...]:
-        """What each margin costs: the GPUs that dropping it alone would save."""
-        need = next(n for n in self.question.needs if n.name == tightest.need)
-        demand = self._demand(need, pool)
-        sequences = ledger.deployment.max_num_seqs.value
-        share = self.question.share
-        safe = pool.usable_blocks - tightest.headroom_blocks
-        expected = ledger.pool.usable_blocks if ledger.pool else pool.usable_blocks
-        mean_held = int(safe / demand.single.mean)
-        without = (
-            (
-                "pessimistic end of the ledger's band",
-                expected - pool.usable_blocks,
-                demand.held(expected - tightest.headroom_blocks, share),
-            ),
-            (
-                f"headroom: {tightest.headroom_reason}",
-                tightest.headroom_blocks,
-                demand.held(pool.usable_blocks, share),
-            ),
-            (
-                f"{share:.0%} of moments instead of the average",
-                max(0, ceil((mean_held - tightest.held[share]) * demand.single.mean)),
-                mean_held,
-            ),
-        )
-        return tuple(
-            Margin(name, blocks, world * max(0, tightest.replicas - saved))
-            for name, blocks, held in without
-            if (saved := _replicas(need, need.concurrent.value, min(sequences, held))) > 0
-        )
+        platform = support(choice.accelerator, deployment.rules).note
+        return tuple(note for note in (platform, checkpoint) if note)
 
 
-def _replicas(need: Need, concurrent: float, held: int) -> int:
-    """Replicas for so many requests in flight; 0 where one replica holds not a single request."""
-    if held < 1:
-        return 0
-    if need.kind is Kind.THROUGHPUT:
-        return 1  # a queue of work waits; how long is a question of speed
-    return max(1, ceil(concurrent / held))
+def _obstacle(choice: Choice, deployment: Deployment) -> _Obstacle | None:
+    """What forbids the choice whatever memory there is."""
+    platform = support(choice.accelerator, deployment.rules)
+    if platform.refusal:
+        return _Obstacle("platform", platform.refusal, known=platform.known)
+    forbidden = refusals(deployment.model, choice.layout, deployment.rules, choice.accelerator)
+    return _Obstacle(forbidden[0].rule, forbidden[0].message) if forbidden else None
 
 
-def _refused(choice: Choice, reason: str) -> Candidate:
+def _no_cache(model_name: str) -> _Obstacle:
+    return _Obstacle(
+        "cache",
+        f"{model_name} keeps no KV cache, so memory does not bound its requests in flight.",
+        known=False,
+    )
+
+
+def _replica(found: Assessment) -> Replica | None:
+    pools = found.pools
+    if pools.low is None or pools.expected is None or pools.high is None:
+        return None
+    if not pools.low.layout.groups:
+        return None
+    sequences = found.deployment.max_num_seqs.value
+    return Replica(pools.low, pools.expected, pools.high, sequences)
+
+
+def _refused(choice: Choice, launch: Launch, obstacle: _Obstacle) -> Candidate:
+    """A candidate that was tried as one replica and does not serve."""
     return Candidate(
         accelerator=choice.accelerator,
         precision=choice.precision,
         layout=choice.layout,
         fits=False,
-        reason=reason,
-        memory="does not hold",
+        reason=obstacle.reason,
+        rule=obstacle.rule,
+        known=obstacle.known,
+        gpus_low=choice.layout.world,
+        gpus_high=choice.layout.world,
+        link=link_for(choice.accelerator, choice.layout),
+        launch=command_line(launch),
     )
 
 
-def _holds(holding: Holding, replicas: int) -> str:
-    each = holding.held[0.95]
-    plural = "replica holds" if replicas == 1 else f"of {replicas} replicas holds"
-    return f"each {plural} {each} requests of {holding.need} in flight at 95% of moments."
+def _servers(link: Link | None, gpus: int) -> int:
+    """Servers of the size that holds one replica."""
+    return 0 if link is None else ceil(gpus / link.gpus_a_server)
 
 
-def _too_small(holding: Holding, pool: KvPool) -> str:
+def _holds(holding: Holding, share: float) -> str:
+    each = holding.held[share]
+    plural = (
+        "The replica holds"
+        if holding.replicas == 1
+        else f"Each of {holding.replicas} replicas holds"
+    )
+    return f"{plural} {each:,} requests of {holding.peak} in flight at {share:.0%} of moments."
+
+
+def _too_small(holding: Holding, replica: Replica) -> str:
     return (
-        f"The pool of {pool.usable_blocks} blocks, less {holding.headroom_blocks} kept free, does "
-        f"not hold one request of {holding.need} at 95% of moments."
+        f"The pool of {replica.low.usable_blocks:,} blocks, less {holding.headroom_blocks:,} kept "
+        f"free, does not hold one request of {holding.peak} at 95% of moments."
     )
 
 
-def _idle(holding: Holding, pool: KvPool) -> float:
-    return max(0.0, 1.0 - holding.expected_blocks / max(1, pool.usable_blocks))
-
-
-def _replication_waste(ledger: Ledger, pool: KvPool) -> float:
-    """GiB of KV that copies on other ranks of a replica repeat."""
-    copies = pool.layout.replication
-    layout = ledger.deployment.layout
-    per_rank = sum(pool.layout.bytes_per_block) * pool.num_blocks / GIB
-    return per_rank * layout.tp * (1 - 1 / copies) if copies > 1 else 0.0
-
-
-def _mix_tokens(need: Need, pool: KvPool) -> float:
-    single = in_flight(need.lengths.cells, pool.layout.blocks_at)
-    weight = sum(x.weight * max(1, x.output_tokens) for x in need.lengths.cells)
-    tokens = sum(
-        x.weight * max(1, x.output_tokens) * (x.input_tokens + x.output_tokens / 2)
-        for x in need.lengths.cells
-    )
-    return round(pool.usable_blocks / single.mean * tokens / weight)
+def _idle(holding: Holding, replica: Replica) -> float:
+    return max(0.0, 1.0 - holding.expected_blocks / max(1, replica.low.usable_blocks))
 
 
 def with_extra(choice: Choice, *flags: Flag) -> Choice:

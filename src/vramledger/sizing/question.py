@@ -4,10 +4,29 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from vramledger.engine.launch import Flag
+from vramledger.engine.setting import Layout
 from vramledger.hardware.accelerator import Accelerator
 from vramledger.model.model import Model
 from vramledger.sizing.candidate import Precision
 from vramledger.sizing.need import Need
+from vramledger.sizing.served import Served
+
+
+@dataclass(frozen=True, slots=True)
+class Pinned:
+    """Parts of the layout that the engine's arguments state; None leaves them open."""
+
+    tp: int | None = None
+    pp: int | None = None
+    expert_parallel: bool | None = None
+
+    def admits(self, layout: Layout) -> bool:
+        """Whether a layout is what was stated."""
+        return (
+            self.tp in (None, layout.tp)
+            and self.pp in (None, layout.pp)
+            and self.expert_parallel in (None, layout.expert_parallel)
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,10 +39,17 @@ class Question:
     accelerators: tuple[Accelerator, ...]
     max_model_len: int
     precisions: tuple[Precision, ...] = (Precision(),)
+    served: Mapping[str, Served] = field(default_factory=dict)  # by weights; absent: as stored
     engine_version: str | None = None
     extra_flags: tuple[Flag, ...] = ()
+    pinned: Pinned = field(default_factory=Pinned)
     prices: Mapping[str, float] = field(default_factory=dict)  # per GPU and hour, by card name
+    currency: str = ""
     largest_tp: int = 8
     largest_pp: int = 4
     share: float = 0.95  # of moments at which the pool must hold the requests
     notes: tuple[str, ...] = ()
+
+    def served_as(self, weights: str) -> Served:
+        """What is loaded for that precision of the weights."""
+        return self.served.get(weights) or Served(self.model_name, self.model)

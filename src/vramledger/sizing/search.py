@@ -1,27 +1,15 @@
 """All candidates of a question, grouped by card and ranked within a card."""
 
-from collections.abc import Iterable, Iterator
-from typing import Final
+from collections.abc import Iterator
 
-from vramledger.engine.launch import Flag
-from vramledger.engine.setting import Layout
+from vramledger.engine.vllm.versions import rules_for
 from vramledger.hardware.accelerator import Accelerator
-from vramledger.hardware.server import servers
-from vramledger.sizing.candidate import Candidate, CardResult, Precision, Sizing, Smaller
-from vramledger.sizing.evaluate import Choice, Evaluator, with_extra
+from vramledger.sizing.candidate import Candidate, CardResult, Sizing
+from vramledger.sizing.evaluate import Choice, Evaluator
+from vramledger.sizing.layouts import layouts
+from vramledger.sizing.peaks import joined_notes
 from vramledger.sizing.question import Question
-
-_REMEDIES: Final = (
-    ("FP8 KV cache", (Flag("kv-cache-dtype", "fp8", "--kv-cache-dtype"),)),
-    ("FP8 weights", (Flag("quantization", "fp8", "--quantization"),)),
-    (
-        "a batch of 2048 tokens",
-        (Flag("max-num-batched-tokens", "2048", "--max-num-batched-tokens"),),
-    ),
-    ("128 sequences at most", (Flag("max-num-seqs", "128", "--max-num-seqs"),)),
-    ("no CUDA graphs", (Flag("enforce-eager", None, "--enforce-eager"),)),
-    ("utilization 0.95", (Flag("gpu-memory-utilization", "0.95", "--gpu-memory-utilization"),)),
-)
+from vramledger.sizing.smaller import next_smaller
 
 
 def size(question: Question) -> Sizing:
@@ -33,9 +21,11 @@ def size(question: Question) -> Sizing:
     return Sizing(
         model=question.model_name,
         engine="vllm",
+        engine_version=rules_for(question.engine_version).version,
         cards=tuple(cards),
         max_model_len=question.max_model_len,
-        notes=question.notes,
+        currency=question.currency,
+        notes=(*question.notes, *joined_notes(evaluator.peaks)),
     )
 
 
@@ -43,38 +33,37 @@ def card_result(evaluator: Evaluator, accelerator: Accelerator) -> CardResult:
     """Every precision and layout on one card: those that fit by GPUs and waste, then the others."""
     candidates = [evaluator.evaluate(choice) for choice in choices(evaluator.question, accelerator)]
     ranked = tuple(sorted(candidates, key=_rank))
-    return CardResult(accelerator, ranked, _smaller(evaluator, ranked))
+    return CardResult(accelerator, ranked, next_smaller(evaluator, ranked))
+
+
+def fits_on(evaluator: Evaluator, accelerator: Accelerator) -> bool:
+    """Whether any candidate of a card fits; stops at the first that does."""
+    return any(evaluator.evaluate(c).fits for c in choices(evaluator.question, accelerator))
 
 
 def choices(question: Question, accelerator: Accelerator) -> Iterator[Choice]:
-    """Precisions times layouts that one server of this card can hold."""
+    """Precisions times layouts."""
+    rules = rules_for(question.engine_version).rules
     for precision in question.precisions:
-        for layout in layouts(question, accelerator):
+        model = question.served_as(precision.weights).model
+        for layout in layouts(question, model, accelerator, rules):
             yield Choice(accelerator, precision, layout)
 
 
-def layouts(question: Question, accelerator: Accelerator) -> Iterator[Layout]:
-    """Tensor by pipeline splits over the GPUs of one server."""
-    most = max(server.gpus for server in servers(accelerator))
-    for tp in _powers(min(question.largest_tp, most)):
-        for pp in _powers(min(question.largest_pp, most // tp, question.model.text.layers)):
-            yield Layout(tp=tp, pp=pp)
+def _rank(candidate: Candidate) -> tuple[float, ...]:
+    """Fitting first, then fewest GPUs, least splitting, least waste, least idle memory.
 
-
-def _powers(most: int) -> Iterable[int]:
-    value = 1
-    while value <= most:
-        yield value
-        value *= 2
-
-
-def _rank(candidate: Candidate) -> tuple[bool, float, int, float, float]:
-    """Fitting first, then fewest GPUs, least splitting, least waste, least idle memory."""
+    Of those that do not fit, the one on most GPUs that a server can join comes first: it came
+    closest.
+    """
+    layout = candidate.layout
+    if not candidate.fits:
+        return (1, candidate.link is None, -layout.world, -layout.tp)
     return (
-        not candidate.fits,
+        0,
         candidate.gpus,
-        candidate.layout.world * (2 if candidate.layout.pp > 1 else 1),
-        candidate.replication_waste_gib,
+        layout.world * (2 if layout.pp > 1 else 1),
+        candidate.kv_waste_gib + candidate.weights_waste_gib,
         candidate.idle_share or 0.0,
     )
 
@@ -82,23 +71,3 @@ def _rank(candidate: Candidate) -> tuple[bool, float, int, float, float]:
 def _price(card: CardResult) -> float:
     prices = [c.price_per_hour for c in card.candidates if c.fits and c.price_per_hour is not None]
     return min(prices, default=float("inf"))
-
-
-def _smaller(evaluator: Evaluator, ranked: tuple[Candidate, ...]) -> Smaller | None:
-    """The largest choice below the best that fails, with single changes that would mend it."""
-    best = next((c for c in ranked if c.fits), None)
-    below = [
-        c
-        for c in ranked
-        if not c.fits
-        and c.precision == Precision()
-        and (best is None or c.layout.world < best.layout.world)
-    ]
-    if not below:
-        return None
-    failed = max(below, key=lambda c: (c.layout.world, c.layout.tp))
-    choice = Choice(failed.accelerator, failed.precision, failed.layout)
-    remedies = tuple(
-        name for name, flags in _REMEDIES if evaluator.evaluate(with_extra(choice, *flags)).fits
-    )
-    return Smaller(failed, remedies)

@@ -13,10 +13,9 @@ from vramledger.plan.profile import Profile
 from vramledger.plan.requirement import Kind
 from vramledger.sizing.candidate import Candidate, Precision
 from vramledger.sizing.evaluate import Choice, Evaluator
-from vramledger.sizing.from_plan import limit_for
+from vramledger.sizing.limits import limit_for, within
 from vramledger.sizing.need import Need
 from vramledger.sizing.question import Question
-from vramledger.sizing.refused import within
 
 TIER_CARDS: Final = {
     16: "T4",
@@ -79,7 +78,7 @@ def _cell(
     version: str | None,
 ) -> Cell:
     """The first precision that fits, or the last one's reason."""
-    lengths = within(profile.lengths, model.text.max_positions).lengths
+    lengths = within(profile.lengths, model.text.max_positions, profile.name).lengths
     question = Question(
         model_name=model_name,
         model=model,

@@ -1,0 +1,60 @@
+"""The layouts to try on a card: tensor by pipeline splits, with expert parallelism where it helps."""
+
+from collections.abc import Iterator
+from typing import Final
+
+from vramledger.engine.setting import Layout
+from vramledger.engine.vllm.layouts import refusals
+from vramledger.engine.vllm.rules import Rules
+from vramledger.hardware.accelerator import Accelerator
+from vramledger.hardware.server import servers
+from vramledger.model.model import Model
+from vramledger.sizing.question import Question
+
+_WHOLE_SERVER: Final = 8  # stages go over several servers only where these are of full size
+
+
+def layouts(
+    question: Question, model: Model, accelerator: Accelerator, rules: Rules
+) -> Iterator[Layout]:
+    """Splits over the GPUs of one server, and pipelines over several servers of eight.
+
+    Powers of two are tried whether legal or not, so that the rule against one can be told; other
+    numbers of ranks only where no rule forbids them. Expert parallelism replaces a tensor split of
+    the experts that is not legal.
+    """
+    most = max(server.gpus for server in servers(accelerator))
+    for tp in range(1, question.largest_tp + 1):
+        if _power(tp) or (tp <= most and _legal(model, Layout(tp=tp), rules)):
+            for pp in _stages(question, model, tp, most):
+                layout = _with_experts(model, Layout(tp=tp, pp=pp), rules, question)
+                if question.pinned.admits(layout):
+                    yield layout
+
+
+def _stages(question: Question, model: Model, tp: int, most: int) -> Iterator[int]:
+    for pp in range(1, min(question.largest_pp, model.text.layers) + 1):
+        within = tp * pp <= max(most, tp)
+        across = most >= _WHOLE_SERVER and tp == most
+        if (_power(pp) or pp == question.pinned.pp) and (within or across):
+            yield pp
+
+
+def _with_experts(model: Model, layout: Layout, rules: Rules, question: Question) -> Layout:
+    """The layout with expert parallelism if that is asked for, or makes it legal."""
+    if model.text.experts is None or layout.tp == 1:
+        return layout
+    parallel = Layout(tp=layout.tp, pp=layout.pp, expert_parallel=True)
+    if question.pinned.expert_parallel:
+        return parallel
+    if _legal(model, layout, rules) or not _legal(model, parallel, rules):
+        return layout
+    return parallel
+
+
+def _legal(model: Model, layout: Layout, rules: Rules) -> bool:
+    return not refusals(model, layout, rules)
+
+
+def _power(value: int) -> bool:
+    return value & (value - 1) == 0
