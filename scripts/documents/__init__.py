@@ -1,0 +1,1 @@
+"""The generated parts of the documents, one module a kind of part."""
