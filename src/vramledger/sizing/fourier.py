@@ -54,11 +54,20 @@ def _transform(values: Sequence[complex], *, inverse: bool) -> list[complex]:
     """Even and odd places apart, then joined; unscaled."""
     if len(values) == 2:
         return [values[0] + values[1], values[0] - values[1]]
+    if len(values) == 4:
+        return _four(values, 1j if inverse else -1j)
     even = _transform(values[::2], inverse=inverse)
     odd = _transform(values[1::2], inverse=inverse)
     turned = [a * b for a, b in zip(odd, _roots(len(odd), inverse=inverse), strict=True)]
     pairs = list(zip(even, turned, strict=True))
     return [a + b for a, b in pairs] + [a - b for a, b in pairs]
+
+
+def _four(values: Sequence[complex], quarter: complex) -> list[complex]:
+    """Four values at once; `quarter` is the root of a quarter turn."""
+    first, second, third, fourth = values
+    a, b, c, d = first + third, first - third, second + fourth, quarter * (second - fourth)
+    return [a + c, b + d, a - c, b - d]
 
 
 @cache

@@ -15,9 +15,9 @@ _WHOLE_SERVER: Final = 8  # stages go over several servers only where these are 
 
 
 def layouts(
-    question: Question, model: Model, accelerator: Accelerator, rules: Rules
+    question: Question, model: Model, accelerator: Accelerator, rules: Rules, *, across: bool
 ) -> Iterator[Layout]:
-    """Splits over the GPUs of one server, and pipelines over several servers of eight.
+    """Splits over the GPUs of one server or, `across`, pipelines over several servers of eight.
 
     Powers of two are tried whether legal or not, so that the rule against one can be told; other
     numbers of ranks only where no rule forbids them. Expert parallelism replaces a tensor split of
@@ -26,17 +26,17 @@ def layouts(
     most = max(server.gpus for server in servers(accelerator))
     for tp in range(1, question.largest_tp + 1):
         if _power(tp) or (tp <= most and _legal(model, Layout(tp=tp), rules)):
-            for pp in _stages(question, model, tp, most):
+            for pp in _stages(question, model, tp, most, across=across):
                 layout = _with_experts(model, Layout(tp=tp, pp=pp), rules, question)
                 if question.pinned.admits(layout):
                     yield layout
 
 
-def _stages(question: Question, model: Model, tp: int, most: int) -> Iterator[int]:
+def _stages(question: Question, model: Model, tp: int, most: int, *, across: bool) -> Iterator[int]:
     for pp in range(1, min(question.largest_pp, model.text.layers) + 1):
-        within = tp * pp <= max(most, tp)
-        across = most >= _WHOLE_SERVER and tp == most
-        if (_power(pp) or pp == question.pinned.pp) and (within or across):
+        inside = tp * pp <= max(most, tp)
+        wanted = most >= _WHOLE_SERVER and tp == most and not inside if across else inside
+        if wanted and (_power(pp) or pp == question.pinned.pp):
             yield pp
 
 

@@ -30,23 +30,36 @@ def size(question: Question) -> Sizing:
 
 
 def card_result(evaluator: Evaluator, accelerator: Accelerator) -> CardResult:
-    """Every precision and layout on one card: those that fit by GPUs and waste, then the others."""
-    candidates = [evaluator.evaluate(choice) for choice in choices(evaluator.question, accelerator)]
+    """Every precision and layout on one card: those that fit by GPUs and waste, then the others.
+
+    Layouts over several servers are tried where the best within one takes several or none fits.
+    """
+    question = evaluator.question
+    candidates = [evaluator.evaluate(choice) for choice in choices(question, accelerator)]
+    if all(c.servers != 1 for c in candidates):
+        further = choices(question, accelerator, across=True)
+        candidates += [evaluator.evaluate(choice) for choice in further]
     ranked = tuple(sorted(candidates, key=_rank))
     return CardResult(accelerator, ranked, next_smaller(evaluator, ranked))
 
 
 def fits_on(evaluator: Evaluator, accelerator: Accelerator) -> bool:
     """Whether any candidate of a card fits; stops at the first that does."""
-    return any(evaluator.evaluate(c).fits for c in choices(evaluator.question, accelerator))
+    return any(
+        evaluator.evaluate(choice).fits
+        for across in (False, True)
+        for choice in choices(evaluator.question, accelerator, across=across)
+    )
 
 
-def choices(question: Question, accelerator: Accelerator) -> Iterator[Choice]:
-    """Precisions times layouts."""
+def choices(
+    question: Question, accelerator: Accelerator, *, across: bool = False
+) -> Iterator[Choice]:
+    """Precisions times layouts, within one server or across several."""
     rules = rules_for(question.engine_version).rules
     for precision in question.precisions:
         model = question.served_as(precision.weights).model
-        for layout in layouts(question, model, accelerator, rules):
+        for layout in layouts(question, model, accelerator, rules, across=across):
             yield Choice(accelerator, precision, layout)
 
 
