@@ -8,12 +8,13 @@ import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
-from importlib.resources import files
+from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Final
 
 from vramledger.evidence import Basis, Figure
 
+_FILE: Final = Path(__file__).with_name("coefficients.toml")
 _SEEN: Final = "seen"
 
 
@@ -75,5 +76,4 @@ def _table() -> dict[str, Coefficient]:
 
 @cache
 def _content() -> dict[str, Any]:
-    text = files("vramledger.engine.vllm").joinpath("coefficients.toml").read_text("utf-8")
-    return tomllib.loads(text)
+    return tomllib.loads(_FILE.read_text(encoding="utf-8"))
