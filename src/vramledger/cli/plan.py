@@ -37,11 +37,12 @@ def new(out: Path | None) -> int:
 @click.argument("plan")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 def check(plan: str, *, as_json: bool) -> int:
-    """Read a plan and say what was understood and assumed, or every problem in it."""
+    """Read a plan: what was understood and assumed, what no card meets, or every problem in it."""
     from vramledger.plan.check import check_plan
     from vramledger.report.plan import to_json, to_text
+    from vramledger.sizing.judge import undecided, unmet
 
-    outcome = check_plan(plan)
+    outcome = check_plan(plan, [unmet], [undecided])
     bad = outcome.requirement is None
     if as_json:
         click.echo(json.dumps(to_json(outcome), indent=2))

@@ -9,7 +9,7 @@ from vramledger.plan.read import read_plan
 from vramledger.plan.requirement import Requirement
 
 Judge: TypeAlias = Callable[[Requirement], Iterable[str]]
-"""Says, one sentence each, what of a sound plan cannot be met; sizing brings one."""
+"""Says, one sentence each, what of a sound plan cannot be met or decided; sizing brings them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,10 +20,11 @@ class PlanCheck:
     requirement: Requirement | None
     problems: tuple[str, ...] = ()
     unmet: tuple[str, ...] = ()  # from the judges
+    undecided: tuple[str, ...] = ()  # from those who say what is open
 
 
-def check_plan(path: str, judges: Sequence[Judge] = ()) -> PlanCheck:
-    """Read a plan and ask the judges about it.
+def check_plan(path: str, judges: Sequence[Judge] = (), doubts: Sequence[Judge] = ()) -> PlanCheck:
+    """Read a plan and ask the judges about it, and what cannot be decided yet.
 
     Raises:
         BadInput: the file cannot be read as text or YAML.
@@ -34,4 +35,5 @@ def check_plan(path: str, judges: Sequence[Judge] = ()) -> PlanCheck:
     except PlanProblems as error:
         return PlanCheck(path, None, error.problems)
     unmet = tuple(sentence for judge in judges for sentence in judge(requirement))
-    return PlanCheck(path, requirement, unmet=unmet)
+    undecided = tuple(sentence for doubt in doubts for sentence in doubt(requirement))
+    return PlanCheck(path, requirement, unmet=unmet, undecided=undecided)

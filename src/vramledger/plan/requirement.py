@@ -63,6 +63,26 @@ class Contract:
     requests_per_hour: float | None = None  # that met every threshold
 
     @property
+    def lines(self) -> tuple[str, ...]:
+        """Every threshold in words, one each."""
+        found = [
+            f"{key} p{share * 100:g} <= {seconds:g}"
+            + ("" if limit.input_max is None else f" up to {limit.input_max:,} input tokens")
+            for key, limits in self.latency.items()
+            for limit in limits
+            for share, seconds in limit.percentiles.items()
+        ]
+        if self.success is not None:
+            found.append(f"success >= {self.success:.2%}")
+        if self.queue_must_drain:
+            found.append("the queue drains")
+        if self.done_by is not None:
+            found.append(f"done by {self.done_by}")
+        if self.requests_per_hour is not None:
+            found.append(f"{self.requests_per_hour:g} requests an hour")
+        return tuple(found)
+
+    @property
     def is_empty(self) -> bool:
         rest = (self.success, self.queue_must_drain, self.done_by, self.requests_per_hour)
         return not self.latency and all(value is None for value in rest)

@@ -18,6 +18,7 @@ def to_json(check: PlanCheck) -> dict[str, Any]:
         "sound": requirement is not None,
         "problems": list(check.problems),
         "unmet": list(check.unmet),
+        "undecided": list(check.undecided),
         "requirement": None if requirement is None else _requirement(requirement),
     }
 
@@ -37,6 +38,7 @@ def to_text(check: PlanCheck) -> str:
     for scenario in requirement.scenarios:
         lines += ["", *_scenario_lines(scenario)]
     lines += [*([""] if requirement.notes else []), *(f"Note: {n}" for n in requirement.notes)]
+    lines += [f"Not decided: {sentence}" for sentence in check.undecided]
     return "\n".join([*lines, *(f"Not met: {sentence}" for sentence in check.unmet)])
 
 
@@ -63,28 +65,8 @@ def _scenario_lines(scenario: Scenario) -> list[str]:
     for name, read in readers.items():
         at = "".join(f"{read(share):>10,}" for share in _SHARES.values())
         lines.append(f"  {name:<8}{means[name]:>10,.0f}{at}")
-    contract = "no threshold" if scenario.contract.is_empty else _thresholds(scenario)
+    contract = "no threshold" if scenario.contract.is_empty else "; ".join(scenario.contract.lines)
     return [*lines, f"  contract: {contract}"]
-
-
-def _thresholds(scenario: Scenario) -> str:
-    contract = scenario.contract
-    parts = [
-        f"{key} p{share * 100:g} <= {seconds:g}"
-        + ("" if limit.input_max is None else f" up to {limit.input_max:,} input tokens")
-        for key, limits in contract.latency.items()
-        for limit in limits
-        for share, seconds in limit.percentiles.items()
-    ]
-    if contract.success is not None:
-        parts.append(f"success >= {contract.success:.2%}")
-    if contract.queue_must_drain:
-        parts.append("the queue drains")
-    if contract.done_by is not None:
-        parts.append(f"done by {contract.done_by}")
-    if contract.requests_per_hour is not None:
-        parts.append(f"{contract.requests_per_hour:g} requests an hour")
-    return "; ".join(parts)
 
 
 def _requirement(requirement: Requirement) -> dict[str, Any]:

@@ -68,7 +68,20 @@ def _table(cards: Sequence[CardResult], rows_a_card: int, money: str | None) -> 
 
 
 def _shown(card: CardResult, most: int) -> list[Candidate]:
-    return [c for c in card.candidates if c.fits][:most]
+    """The best of every precision that fits, then the next best up to `most` rows."""
+    fitting = [c for c in card.candidates if c.fits]
+    if most == 1:
+        return fitting[:1]
+    firsts = _best_of_each_precision(fitting)
+    kept = [*firsts, *(c for c in fitting if c not in firsts)][: max(most, len(firsts))]
+    return [c for c in fitting if c in kept]
+
+
+def _best_of_each_precision(fitting: Sequence[Candidate]) -> list[Candidate]:
+    found: dict[str, Candidate] = {}
+    for candidate in fitting:
+        found.setdefault(candidate.precision.label, candidate)
+    return list(found.values())
 
 
 def _row(c: Candidate) -> tuple[str, ...]:
@@ -107,6 +120,17 @@ def _explained(card: CardResult, currency: str) -> list[str]:
         *(f"  owes evidence: {sentence}" for sentence in best.quality),
         *(f"  note: {sentence}" for sentence in best.notes),
         *_smaller(card),
+        *_other_precisions(card, best),
+    ]
+
+
+def _other_precisions(card: CardResult, best: Candidate) -> list[str]:
+    """One line for the best choice of every other precision."""
+    others = _best_of_each_precision([c for c in card.candidates if c.fits])
+    return [
+        f"  {c.precision.label}: {c.gpus} GPU{'s' if c.gpus > 1 else ''}: {c.launch}"
+        for c in others
+        if c.precision != best.precision
     ]
 
 
