@@ -5,7 +5,7 @@ from typing import Final
 
 from vramledger.report.number import span
 from vramledger.report.table import table
-from vramledger.sizing.candidate import Candidate, CardResult, Sizing
+from vramledger.sizing.candidate import Candidate, CardResult, Margin, Sizing
 
 _HEAD: Final = (
     "card", "GPUs", "layout", "precision", "KV tokens", "held p50/p95/p99", "idle", "per hour",
@@ -115,7 +115,7 @@ def _explained(card: CardResult, currency: str) -> list[str]:
         f"  launch: {best.launch}",
         *_where(best),
         *_waste(best),
-        *(f"  margin: {m.name}, {_cost(m.gpus)}" for m in best.margins),
+        f"  margins and the GPUs each costs: {'; '.join(_margin(m) for m in best.margins)}",
         *([f"  {_price(best, currency)}"] if best.price_per_hour is not None else []),
         *(f"  owes evidence: {sentence}" for sentence in best.quality),
         *(f"  note: {sentence}" for sentence in best.notes),
@@ -164,8 +164,8 @@ def _waste(c: Candidate) -> list[str]:
     return lines
 
 
-def _cost(gpus: int) -> str:
-    return "costs no GPU" if gpus == 0 else f"costs {gpus} GPU{'s' if gpus > 1 else ''}"
+def _margin(margin: Margin) -> str:
+    return f"{margin.name} {margin.gpus}"
 
 
 def _price(c: Candidate, currency: str) -> str:

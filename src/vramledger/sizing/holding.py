@@ -64,9 +64,9 @@ class Holder:
         wider = replica.expected.usable_blocks
         each, on_average = holding.held[self.share], int(safe / demand.single.mean)
         links = [
-            ("pessimistic end of the ledger's band", wider - pool.usable_blocks,
+            ("pessimistic end of the ledger", wider - pool.usable_blocks,
              demand.held(wider - holding.headroom_blocks, self.share), load),
-            (f"headroom: {holding.headroom_reason}", holding.headroom_blocks,
+            (f"headroom of {holding.headroom_reason}", holding.headroom_blocks,
              demand.held(pool.usable_blocks, self.share), load),
             (f"{self.share:.0%} of moments instead of the average",
              max(0, ceil((on_average - each) * demand.single.mean)), on_average, load),
