@@ -30,14 +30,14 @@ def ledger_of(model: str, card: str, version: str, tp: int = 1, **fields: Any) -
 
 
 def test_phases_follow_the_engine() -> None:
-    assert list(phases())[:4] == ["configuration", "loading", "start-up check", "profiling"]
+    assert list(phases())[:4] == ["configuration", "start-up check", "loading", "profiling"]
 
 
 def test_weights_larger_than_the_card_fail_while_loading() -> None:
     ledger = ledger_of("Qwen/Qwen3-32B", "RTX-4090", "0.19.0")
     assert not ledger.fits
     assert ledger.reason.startswith("Loading the weights fails: they need 61.0")
-    assert ledger.findings[0].id == "A10"
+    assert ledger.findings[0].id == "F01"
     assert ledger.findings[0].severity is Severity.ERROR
     assert ledger.findings[0].message == ledger.reason
 

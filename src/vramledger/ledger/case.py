@@ -20,6 +20,7 @@ class Case:
     accelerator: Accelerator
     version: str | None = None
     request_tokens: int | None = None
+    neighbours_gib: float = 0.0  # held on each GPU by other processes
 
     def with_flag(self, name: str, value: str | None) -> "Case":
         """The same case with that flag set; the last flag of a name counts."""
@@ -38,7 +39,8 @@ class Case:
 
     def deployment(self) -> Deployment:
         """The deployment, every default resolved anew."""
-        return resolve(self.launch, self.model, self.accelerator, version=self.version)
+        found = resolve(self.launch, self.model, self.accelerator, version=self.version)
+        return replace(found, neighbours_gib=self.neighbours_gib) if self.neighbours_gib else found
 
     def ledger(self) -> Ledger:
         """The account.

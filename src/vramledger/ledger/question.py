@@ -15,8 +15,6 @@ def accelerator_for(name: str, total_gib: float | None = None) -> Accelerator:
         BadInput: the name fits several cards, or the total is no size.
         CannotKnow: ``auto`` without a driver.
     """
-    from vramledger.hardware.custom import with_total
-
     if name.casefold() == "auto":
         from vramledger.hardware.local import local_accelerator
 
@@ -25,7 +23,11 @@ def accelerator_for(name: str, total_gib: float | None = None) -> Accelerator:
         from vramledger.hardware.catalogue import find
 
         accelerator = find(name, "--gpu")
-    return accelerator if total_gib is None else with_total(accelerator, total_gib)
+    if total_gib is None:
+        return accelerator
+    from vramledger.hardware.custom import with_total
+
+    return with_total(accelerator, total_gib)
 
 
 def model_of(launch: Launch) -> Model:

@@ -4,7 +4,7 @@ import math
 from dataclasses import dataclass, replace
 from typing import Final
 
-from vramledger.engine.vllm.activation import ActivationPeak, activation_peak
+from vramledger.engine.vllm.activation import ActivationPeak, activation_peak, sampling_work
 from vramledger.engine.vllm.coefficients import coefficient
 from vramledger.engine.vllm.deployment import Deployment
 from vramledger.engine.vllm.graph_memory import captures, graph_estimate, graph_memory
@@ -19,6 +19,7 @@ from vramledger.engine.vllm.rules import ProfileRule
 from vramledger.engine.vllm.weights import RankWeights, rank_weights
 from vramledger.evidence import Basis, Figure, difference, total
 from vramledger.ledger.ledger import Account, Row
+from vramledger.model.model import ModelKind
 from vramledger.units import GIB, format_gib
 
 _STEP: Final = 1024  # batched tokens of the slope in the note
@@ -40,6 +41,11 @@ class RankAccount:
         """The sum of the rows of that key; a derived zero where there is none."""
         return total((row.figure for row in self.rows if row.key == key), key)
 
+    @property
+    def before_start(self) -> Figure:
+        """GiB in use on the GPU, outside the budget, before the engine takes its baseline."""
+        return total((self.figure("context"), self.figure("neighbours")), "in use before the start")
+
     def figure_inside(self, key: str) -> float:
         """GiB expected for the rows of that key inside the budget."""
         return sum(row.figure.value for row in self.rows if row.key == key and row.in_budget)
@@ -56,7 +62,9 @@ def rank_account(deployment: Deployment, stage: int, tp_rank: int = 0) -> RankAc
             "non_torch", "non-torch memory", Account.HIDDEN, non_torch(deployment, stage), True,
             "NCCL, kernels and libraries that PyTorch does not count",
         ),
+        *_neighbour_rows(deployment),
         *_graph_rows(deployment),
+        *_later_sampler_rows(deployment, stage),
         *_outside_rows(deployment),
     )  # fmt: skip
     inside = total((row.figure for row in rows if row.in_budget), "rows inside the budget")
@@ -123,7 +131,7 @@ def _activation_rows(deployment: Deployment, stage: int, tp_rank: int) -> list[R
                 decoder, max(0.0, decoder + spread.low), decoder + spread.high,
                 Basis.CALIBRATED, source,
             ),
-            True, f"set by the {peak.governed_by}; {_slope(deployment, stage, tp_rank, peak)}",
+            True, "; ".join((_governor(deployment, peak), _slope(deployment, stage, tp_rank, peak))),
         )
     ]  # fmt: skip
     if encoder:
@@ -132,6 +140,20 @@ def _activation_rows(deployment: Deployment, stage: int, tp_rank: int) -> list[R
         )
         rows.append(Row("encoder", "multimodal encoder", Account.HIDDEN, figure, True))
     return rows
+
+
+def _governor(deployment: Deployment, peak: ActivationPeak) -> str:
+    """Which phase sets the peak; the sampler's logits by rows, which no rank shares."""
+    if peak.governed_by != "sampler":
+        return f"set by the {peak.governed_by}"
+    work = sampling_work(deployment)
+    copies = work.copies_bytes if deployment.rules.sampler_profiled else 0
+    size = format_gib((work.logits_bytes + copies) / GIB)
+    whole = ", whole on every rank" if deployment.layout.tp > 1 and deployment.rules.v1 else ""
+    return (
+        f"set by the sampler: {work.rows} rows of {deployment.model.text.vocab} logits and their "
+        f"copies take {size}{whole}"
+    )
 
 
 def _slope(deployment: Deployment, stage: int, tp_rank: int, peak: ActivationPeak) -> str:
@@ -144,6 +166,17 @@ def _slope(deployment: Deployment, stage: int, tp_rank: int, peak: ActivationPea
 
 def _encoder_share(peak: int, encoder: int, text: int) -> int:
     return max(0, peak - text) if encoder else 0
+
+
+def _neighbour_rows(deployment: Deployment) -> list[Row]:
+    """What other processes hold: charged to this engine by versions that count the whole GPU."""
+    if not deployment.neighbours_gib:
+        return []
+    held = Figure.sharp(deployment.neighbours_gib, Basis.ASSUMED, "stated for other processes")
+    charged = deployment.rules.profile is ProfileRule.V1_ALL_NON_TORCH
+    key = "non_torch" if charged else "neighbours"
+    note = "this version counts every byte in use on the GPU as its own" if charged else ""
+    return [Row(key, "other processes on the GPU", Account.HIDDEN, held, charged, note)]
 
 
 def _graph_rows(deployment: Deployment) -> list[Row]:
@@ -166,6 +199,20 @@ def _graph_rows(deployment: Deployment) -> list[Row]:
                 Account.HIDDEN, figure, False)
         )  # fmt: skip
     return rows
+
+
+def _later_sampler_rows(deployment: Deployment, stage: int) -> list[Row]:
+    """The sampler's copies where the profile run does not sample: the first full batch takes them."""
+    last = stage == deployment.layout.pp - 1
+    if deployment.rules.sampler_profiled or not last or deployment.model.kind is ModelKind.ENCODER:
+        return []
+    work = sampling_work(deployment)
+    size = work.copies_bytes / GIB
+    figure = Figure(
+        size, 0.0, size, Basis.DERIVED, "logits and their copies of the sampler, up to max_num_seqs"
+    )
+    note = f"not profiled by this version; a batch of {work.rows} rows takes it while serving"
+    return [Row("sampler_later", "sampler of full batches", Account.HIDDEN, figure, False, note)]
 
 
 def _outside_rows(deployment: Deployment) -> list[Row]:

@@ -3,6 +3,7 @@
 Every check is made at the pessimistic end. The first phase that fails is named in the reason.
 """
 
+import math
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Final
@@ -14,7 +15,7 @@ from vramledger.engine.vllm.graph_memory import captures
 from vramledger.engine.vllm.lint import lint
 from vramledger.ledger.rank import RankAccount
 from vramledger.model.cache import RecurrentState
-from vramledger.units import format_gib
+from vramledger.units import GIB, format_gib
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,6 +27,14 @@ class Startup:
     pool: KvPool | None
     longest: int | None  # longest request the pool holds, None where it was not asked
     request_tokens: int | None = None  # length of the stated requests, None where none is
+
+    def tokens_in(self, gib: float) -> int | None:
+        """What so many GiB on every rank are worth in tokens as printed; None without a pool."""
+        pool = self.pool
+        if pool is None or pool.num_blocks == 0:
+            return None
+        size = pool.num_blocks * max(pool.layout.bytes_per_block)
+        return round(pool.tokens * gib * GIB / size) if size else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,12 +75,12 @@ def _configuration(startup: Startup) -> str | None:
 
 def _loading(startup: Startup) -> str | None:
     for rank in startup.ranks:
-        need = _fixed(rank) + rank.figure("context").value
+        need = _fixed(rank) + rank.before_start.value
         if need > rank.total.low:
             return (
                 f"Loading the weights fails: they need {format_gib(_fixed(rank))} on rank "
-                f"{_name(rank)}, and the card has {format_gib(rank.total.value)}; split over more "
-                "GPUs or take a smaller precision."
+                f"{_name(rank)}, and the card has {format_gib(rank.total.value)}{_held(rank)}; "
+                "split over more GPUs or take a smaller precision."
             )
     return None
 
@@ -80,34 +89,47 @@ def _free_memory(startup: Startup) -> str | None:
     if not startup.deployment.rules.startup_memory_check:
         return None
     for rank in startup.ranks:
-        free = rank.total.value - rank.figure("context").value
+        free = max(0.0, rank.total.value - rank.before_start.value)
         if free < rank.budget.value:
             share = startup.deployment.gpu_memory_utilization.value
+            taken = (
+                "the driver and other processes have taken theirs"
+                if _held(rank)
+                else "the driver has taken its part"
+            )
             return (
                 f"The start-up check fails: utilization {share:g} asks for "
-                f"{format_gib(rank.budget.value)}, and only {format_gib(free)} are free once the "
-                f"driver has taken its part; use at most {_largest_share(rank):.2f}."
+                f"{format_gib(rank.budget.value)}, and only {format_gib(free)} are free once "
+                f"{taken}; use at most {largest_share(rank):.2f}."
             )
     return None
 
 
-def _largest_share(rank: RankAccount) -> float:
-    free = rank.total.low - rank.figure("context").high
-    return max(0.0, free / rank.total.high - 0.005)
+def largest_share(rank: RankAccount) -> float:
+    """The largest utilization, in whole hundredths, that is free at the start for certain."""
+    free = rank.total.low - rank.before_start.high
+    return max(0.0, math.floor(100 * free / rank.total.high) / 100)
+
+
+def _held(rank: RankAccount) -> str:
+    """What other processes hold, as the end of a clause; empty where nothing is stated."""
+    held = rank.figure("neighbours").value
+    return f", {format_gib(held)} of it held by other processes" if held else ""
 
 
 def _profiling(startup: Startup) -> str | None:
     for rank in startup.ranks:
         peak = _fixed(rank) + sum(
-            rank.figure(key).value for key in ("activation", "encoder", "non_torch", "context")
+            rank.figure(key).value
+            for key in ("activation", "encoder", "non_torch", "context", "neighbours")
         )
         if peak > rank.total.value:
             activation = rank.figure("activation").value + rank.figure("encoder").value
             return (
                 f"The profile run fails: weights and the activation peak need {format_gib(peak)} "
                 f"on rank {_name(rank)}, {format_gib(activation)} of it in the "
-                f"{rank.governed_by}, and the card has {format_gib(rank.total.value)}; lower "
-                f"{_activation_knob(rank)}."
+                f"{rank.governed_by}, and the card has {format_gib(rank.total.value)}{_held(rank)}; "
+                f"lower {_activation_knob(rank)}."
             )
     return None
 
@@ -131,7 +153,7 @@ def _allocation(startup: Startup) -> str | None:
     if startup.deployment.kv_cache_memory_bytes.value is None:
         return None
     for rank in startup.ranks:
-        held = _fixed(rank) + rank.figure("non_torch").value + rank.figure("context").value
+        held = _fixed(rank) + rank.figure("non_torch").value + rank.before_start.value
         if held + rank.left.value > rank.total.value:
             return (
                 f"Allocating the KV cache fails: {format_gib(rank.left.value)} are asked for on "
@@ -170,8 +192,12 @@ def _state_blocks(startup: Startup) -> str | None:
 
 def _capture(startup: Startup) -> str | None:
     for rank in startup.ranks:
-        outside = sum(row.figure.value for row in rank.rows if not row.in_budget)
-        used = _in_use(rank) + outside - rank.figure("unprofiled").value
+        outside = sum(
+            row.figure.value
+            for row in rank.rows
+            if not row.in_budget and row.key not in ("unprofiled", "sampler_later")
+        )
+        used = _in_use(rank) + outside
         if used > rank.total.value:
             return (
                 f"Capturing CUDA graphs fails: {format_gib(_in_use(rank))} are in use inside the "
@@ -207,8 +233,8 @@ def _name(rank: RankAccount) -> str:
 _Check = Callable[[Startup], str | None]
 _PHASES: Final[tuple[tuple[str, _Check], ...]] = (
     ("configuration", _configuration),
-    ("loading", _loading),
     ("start-up check", _free_memory),
+    ("loading", _loading),
     ("profiling", _profiling),
     ("KV cache", _no_cache),
     ("full-length request", _one_request),

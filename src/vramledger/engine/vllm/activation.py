@@ -137,10 +137,29 @@ def _sampler(deployment: Deployment, matmul: int, kept: int) -> int:
     )
 
 
+@dataclass(frozen=True, slots=True)
+class SamplingWork:
+    """What picking one token for every row needs on the last stage, however many ranks there are."""
+
+    rows: int
+    logits_bytes: int  # in the model's own type
+    copies_bytes: int  # float32 logits, probabilities, sorted values: by the version's kernel
+
+
+def sampling_work(deployment: Deployment) -> SamplingWork:
+    """The sampler's memory for as many rows as may run, whether or not the version profiles it."""
+    rows = profiled_rows(deployment)
+    element = deployment.dtype.value.nbytes
+    logits = rows * round_up(deployment.model.text.vocab, _VOCAB_MULTIPLE) * element
+    return SamplingWork(rows, logits, _copies(deployment, rows))
+
+
 def _sampling_copies(deployment: Deployment, rows: int) -> int:
+    return _copies(deployment, rows) if deployment.rules.sampler_profiled else 0
+
+
+def _copies(deployment: Deployment, rows: int) -> int:
     vocab = deployment.model.text.vocab
-    if not deployment.rules.sampler_profiled:
-        return 0
     path = sampler_path(deployment)
     if uses_second_runner(deployment):
         return rows * vocab * deployment.rules.runner_v2_logit_bytes

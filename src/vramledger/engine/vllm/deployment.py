@@ -79,6 +79,7 @@ class Deployment:
     encoder_tokens: int = 0  # tokens the multimodal encoder may spend in one step
     executor: str = "mp"  # "uni", "mp", "ray", "external_launcher"
     kv_connector: str | None = None  # KV transfer connector, None where there is none
+    neighbours_gib: float = 0.0  # held on each GPU by other processes when this engine starts
     notes: tuple[str, ...] = ()  # what was assumed or could not be known, one sentence each
 
     @property

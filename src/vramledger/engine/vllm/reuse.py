@@ -23,7 +23,7 @@ _NEITHER: Final = frozenset(
         "num_gpu_blocks_override", "max_num_seqs", "enforce_eager", "cudagraph_capture_sizes",
         "cudagraph_mode", "estimate_cuda_graphs", "swap_space_gib", "kv_offloading_gib",
         "limit_mm_per_prompt", "skip_mm_profiling", "ignored", "derived_model_len",
-        "encoder_tokens", "executor", "notes",
+        "encoder_tokens", "executor", "notes", "neighbours_gib",
     }
 )  # fmt: skip
 
