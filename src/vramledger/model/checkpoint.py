@@ -2,19 +2,18 @@
 
 import re
 from dataclasses import dataclass, replace
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from vramledger.errors import BadInput, UnknownName
 from vramledger.model.architectures import build
 from vramledger.model.config import Config
-from vramledger.model.files.stored import StoredWeights
-from vramledger.model.headers import apply_headers, from_headers
 from vramledger.model.model import Model
 from vramledger.model.quantization import quantize
 
-_SAYS_QUANTISED: Final = re.compile(
-    r"(fp8|fp4|awq|gptq|int[48]|w[48]a(8|16)|[48]bit)\b", re.IGNORECASE
-)
+if TYPE_CHECKING:
+    from vramledger.model.files.stored import StoredWeights
+
+_SAYS_QUANTISED: Final = r"(fp8|fp4|awq|gptq|int[48]|w[48]a(8|16)|[48]bit)\b"
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,7 +22,7 @@ class Checkpoint:
 
     id: str
     config: Config | None
-    weights: StoredWeights | None = None
+    weights: "StoredWeights | None" = None
     notes: tuple[str, ...] = ()
 
 
@@ -48,9 +47,11 @@ def assemble(checkpoint: Checkpoint) -> Model:
         return _weights_only(checkpoint, config.text("model_type", ""), str(error).rstrip("."))
     model = _quantized(model, config, weights)
     if weights is not None:
+        from vramledger.model.headers import apply_headers
+
         model = apply_headers(model, weights)
     notes = model.notes + checkpoint.notes
-    if weights is None and model.quantization is None and _SAYS_QUANTISED.search(checkpoint.id):
+    if weights is None and model.quantization is None and _says_quantised(checkpoint.id):
         sentence = (
             "The name says that the weights are quantised, but the configuration does not say how; "
             f"bytes as stored are those of plain {model.dtype}."
@@ -59,7 +60,11 @@ def assemble(checkpoint: Checkpoint) -> Model:
     return replace(model, notes=notes)
 
 
-def _quantized(model: Model, config: Config, weights: StoredWeights | None) -> Model:
+def _says_quantised(name: str) -> bool:
+    return re.search(_SAYS_QUANTISED, name, re.IGNORECASE) is not None
+
+
+def _quantized(model: Model, config: Config, weights: "StoredWeights | None") -> Model:
     """The model as its quantisation section stores it; headers stand in for an unknown method."""
     try:
         return quantize(model, config)
@@ -72,6 +77,8 @@ def _quantized(model: Model, config: Config, weights: StoredWeights | None) -> M
 def _weights_only(checkpoint: Checkpoint, model_type: str, reason: str) -> Model:
     if checkpoint.weights is None:
         raise BadInput(f"{checkpoint.id} has neither a config.json nor weight headers.")
+    from vramledger.model.headers import from_headers
+
     refusal = f"What {checkpoint.id} keeps in its cache cannot be told: {reason}."
     model = from_headers(checkpoint.weights, checkpoint.id, model_type, refusal)
     return replace(model, notes=model.notes + checkpoint.notes)

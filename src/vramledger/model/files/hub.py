@@ -11,6 +11,7 @@ from importlib.util import find_spec
 from typing import Final, Protocol
 
 from vramledger.errors import BadInput
+from vramledger.model.files import HUB_PREFIX
 from vramledger.model.files.safetensors import (
     INDEX_NAME,
     SINGLE_NAME,
@@ -19,7 +20,6 @@ from vramledger.model.files.safetensors import (
 )
 from vramledger.model.files.stored import StoredTensor, StoredWeights
 
-PREFIX: Final = "hf:"
 DEFAULT_ENDPOINT: Final = "https://huggingface.co"
 _REFERENCE: Final = re.compile(
     r"hf:(?P<repo>[\w.-]+/[\w.-]+)(?:@(?P<revision>[\w][\w./-]*))?\Z", re.ASCII
@@ -110,7 +110,7 @@ def read_hub(reference: HubReference, source: HubClient) -> HubFiles:
 def _weights(reference: HubReference, source: HubClient) -> StoredWeights | None:
     from concurrent.futures import ThreadPoolExecutor
 
-    where = f"{PREFIX}{reference.id}"
+    where = f"{HUB_PREFIX}{reference.id}"
     index = source.fetch(reference, INDEX_NAME)
     if index is None:
         return _single(reference, source, where)
