@@ -11,6 +11,7 @@ from vramledger.evidence import Basis, Figure, Unknown, total
 from vramledger.ledger.ledger import Ledger, RankLedger
 
 WORTH_EXPLAINING: Final = 0.02  # relative gap above which a reason is owed
+_ROUNDED: Final = {"GiB": 0.005, "x": 0.005}  # half the last digit that logs print
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +100,8 @@ def _beside(
     inside = None
     reason = ""
     if predicted is not None:
-        inside = predicted.low <= measured.value <= predicted.high
+        rounding = _ROUNDED.get(line.unit, 0.0)
+        inside = predicted.low - rounding <= measured.value <= predicted.high + rounding
         if predicted.value:
             gap = (measured.value - predicted.value) / abs(predicted.value)
             if abs(gap) > WORTH_EXPLAINING:
