@@ -41,9 +41,8 @@ def _verdict(sizing: Sizing, fitting: int) -> str:
     what = f"{sizing.model} with requests of up to {sizing.max_model_len:,} tokens"
     asked = len(sizing.cards)
     if not fitting:
-        return (
-            f"NOTHING FITS: {'the card' if asked == 1 else f'none of {asked} cards'} holds {what}."
-        )
+        who = "the card does not hold" if asked == 1 else f"none of {asked} cards holds"
+        return f"NOTHING FITS: {who} {what}. Memory was checked; speed and queueing were not."
     if asked == 1:
         who = f"{sizing.cards[0].accelerator.name} holds"
     else:
@@ -190,7 +189,7 @@ def _each(failing: Sequence[CardResult]) -> list[str]:
         remedies = card.smaller.remedies if card.smaller else ()
         mend = f" Would make it fit: {', or '.join(remedies)}." if remedies else ""
         reason = nearest.reason if nearest else "No layout was left to try."
-        what = f" ({_layout(nearest)})" if nearest else ""
+        what = f" ({_layout(nearest)})" if nearest and nearest.rule != "platform" else ""
         lines.append(f"{card.accelerator.name}{what}: {reason}{mend}")
     return lines
 

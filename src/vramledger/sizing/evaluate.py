@@ -9,7 +9,7 @@ from vramledger.engine.vllm.deployment import Deployment
 from vramledger.engine.vllm.layouts import refusals
 from vramledger.engine.vllm.platforms import support
 from vramledger.engine.vllm.resolve import resolve
-from vramledger.errors import BadInput, CannotKnow
+from vramledger.errors import BadInput, CannotKnow, UnknownName
 from vramledger.evidence import Figure
 from vramledger.hardware.accelerator import Accelerator
 from vramledger.ledger.account import Assessment, assess
@@ -52,7 +52,12 @@ class Evaluator:
         self._holder = Holder(question.share)
 
     def evaluate(self, choice: Choice) -> Candidate:
-        """The candidate, fitting or with the rule that forbids it."""
+        """The candidate, fitting or with the rule that forbids it.
+
+        Raises:
+            BadInput: a flag's value is one that no card takes.
+            UnknownName: a version, flag or choice that is none.
+        """
         launch = self.launch(choice)
         found = self._assessed(choice, launch)
         if isinstance(found, _Obstacle):
@@ -65,12 +70,14 @@ class Evaluator:
         if link_for(card, choice.layout) is None:
             return _Obstacle("interconnect", too_many_ranks(card, choice.layout))
         model = self.question.served_as(choice.precision.weights).model
+        deployment = resolve(launch, model, card, version=self.question.engine_version)
+        obstacle = _obstacle(choice, deployment)
+        if obstacle is not None:
+            return obstacle
         try:
-            deployment = resolve(launch, model, card, version=self.question.engine_version)
-            obstacle = _obstacle(choice, deployment)
-            if obstacle is not None:
-                return obstacle
             found = assess(deployment)
+        except UnknownName:
+            raise
         except BadInput as error:
             return _Obstacle("configuration", str(error))
         except CannotKnow as error:

@@ -9,7 +9,7 @@ from vramledger.hardware.accelerator import Accelerator
 from vramledger.model.model import Model
 from vramledger.sizing.candidate import Precision
 from vramledger.sizing.need import Need
-from vramledger.sizing.served import Served
+from vramledger.sizing.served import AS_STORED, Served
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +39,7 @@ class Question:
     accelerators: tuple[Accelerator, ...]
     max_model_len: int
     precisions: tuple[Precision, ...] = (Precision(),)
-    served: Mapping[str, Served] = field(default_factory=dict)  # by weights; absent: as stored
+    served: Mapping[str, Served] = field(default_factory=dict)  # by weights, but "as-stored"
     engine_version: str | None = None
     extra_flags: tuple[Flag, ...] = ()
     pinned: Pinned = field(default_factory=Pinned)
@@ -52,4 +52,6 @@ class Question:
 
     def served_as(self, weights: str) -> Served:
         """What is loaded for that precision of the weights."""
-        return self.served.get(weights) or Served(self.model_name, self.model)
+        if weights == AS_STORED:
+            return Served(self.model_name, self.model)
+        return self.served[weights]

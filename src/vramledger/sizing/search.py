@@ -18,14 +18,16 @@ def size(question: Question) -> Sizing:
     cards = [card_result(evaluator, accelerator) for accelerator in question.accelerators]
     if question.prices:
         cards.sort(key=_price)
+    match = rules_for(question.engine_version)
+    version_note = (match.note,) if match.note else ()
     return Sizing(
         model=question.model_name,
         engine="vllm",
-        engine_version=rules_for(question.engine_version).version,
+        engine_version=match.version,
         cards=tuple(cards),
         max_model_len=question.max_model_len,
         currency=question.currency,
-        notes=(*question.notes, *joined_notes(evaluator.peaks)),
+        notes=(*question.notes, *joined_notes(evaluator.peaks), *version_note),
     )
 
 

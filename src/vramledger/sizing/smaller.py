@@ -3,6 +3,7 @@
 from typing import Final
 
 from vramledger.engine.launch import Flag
+from vramledger.errors import BadInput
 from vramledger.sizing.candidate import Candidate, Precision, Smaller
 from vramledger.sizing.evaluate import Choice, Evaluator, with_extra
 
@@ -84,7 +85,10 @@ def _remedies(evaluator: Evaluator, candidate: Candidate, replicas: int = 0) -> 
     choice = Choice(candidate.accelerator, candidate.precision, candidate.layout)
     found = []
     for name, flag in _REMEDIES:
-        changed = evaluator.evaluate(with_extra(choice, flag))
+        try:
+            changed = evaluator.evaluate(with_extra(choice, flag))
+        except BadInput:  # this version does not know the change
+            continue
         if changed.fits and (replicas == 0 or changed.replicas <= replicas):
             found.append(name)
     return tuple(found)

@@ -1,7 +1,7 @@
 """A first screen: which classes of load each memory tier holds, on one GPU of that size."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Final
 
 from vramledger.engine.setting import Layout
@@ -11,11 +11,12 @@ from vramledger.hardware.catalogue import find
 from vramledger.model.model import Model
 from vramledger.plan.profile import Profile
 from vramledger.plan.requirement import Kind
-from vramledger.sizing.candidate import Candidate, Precision
+from vramledger.sizing.candidate import Precision
 from vramledger.sizing.evaluate import Choice, Evaluator
 from vramledger.sizing.limits import limit_for, within
 from vramledger.sizing.need import Need
 from vramledger.sizing.question import Question
+from vramledger.sizing.served import served
 
 TIER_CARDS: Final = {
     16: "T4",
@@ -28,6 +29,8 @@ TIER_CARDS: Final = {
     192: "MI300X",
     288: "B300",
 }
+_SMALLER: Final = Precision("fp8")
+_SHARE: Final = 0.95  # of moments
 _ONE: Final = Figure.sharp(1.0, Basis.ASSUMED, "one request")
 
 
@@ -54,44 +57,41 @@ def tiers(
     model_name: str,
     model: Model,
     profiles: Sequence[Profile],
-    precisions: Sequence[Precision] = (Precision(), Precision("fp8", "auto")),
     version: str | None = None,
 ) -> tuple[Tier, ...]:
-    """Every tier against every profile that the model's context allows, best precision first kept."""
+    """Every tier against every profile, at the stored precision or else at FP8 weights.
+
+    Requests longer than the model's context are left out.
+    """
     found = []
     for gigabytes, name in TIER_CARDS.items():
         card = find(name)
-        cells = [
-            _cell(model_name, model, profile, card, tuple(precisions), version)
-            for profile in profiles
-        ]
+        cells = [_cell(model_name, model, profile, card, version) for profile in profiles]
         found.append(Tier(gigabytes, name, tuple(cells)))
     return tuple(found)
 
 
 def _cell(
-    model_name: str,
-    model: Model,
-    profile: Profile,
-    card: Accelerator,
-    precisions: tuple[Precision, ...],
-    version: str | None,
+    model_name: str, model: Model, profile: Profile, card: Accelerator, version: str | None
 ) -> Cell:
-    """The first precision that fits, or the last one's reason."""
+    """The first precision that fits, or the stored one's reason."""
     lengths = within(profile.lengths, model.text.max_positions, profile.name).lengths
-    question = Question(
-        model_name=model_name,
-        model=model,
-        needs=(Need(profile.name, Kind.LATENCY, lengths, _ONE),),
-        accelerators=(card,),
-        max_model_len=limit_for(lengths.longest, model, profile.name),
-        engine_version=version,
+    smaller = () if model.quantization else (_SMALLER,)
+    evaluator = Evaluator(
+        Question(
+            model_name=model_name,
+            model=model,
+            needs=(Need(profile.name, Kind.LATENCY, lengths, _ONE),),
+            accelerators=(card,),
+            max_model_len=limit_for(lengths.longest, model, profile.name),
+            served={p.weights: served(model_name, model, p.weights, profile.name) for p in smaller},
+            engine_version=version,
+        )
     )
-    candidate: Candidate | None = None
-    for precision in precisions:
-        evaluator = Evaluator(replace(question, precisions=(precision,)))
+    reason = ""
+    for precision in (Precision(), *smaller):
         candidate = evaluator.evaluate(Choice(card, precision, Layout()))
         if candidate.fits:
-            return Cell(profile.name, precision, candidate.holdings[0].held[0.95], "")
-    reason = candidate.reason if candidate else "no precision to try."
-    return Cell(profile.name, precisions[-1], 0, reason)
+            return Cell(profile.name, precision, candidate.holdings[0].held[_SHARE], "")
+        reason = reason or candidate.reason
+    return Cell(profile.name, Precision(), 0, reason)
