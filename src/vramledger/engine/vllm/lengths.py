@@ -76,5 +76,6 @@ def _overridden(values: Values) -> int | None:
     if isinstance(stated, int) and not isinstance(stated, bool) and stated > 0:
         return stated
     original, factor = rope.get("original_max_position_embeddings"), rope.get("factor")
-    known = isinstance(original, int) and isinstance(factor, int | float)
-    return int(original * factor) if known and 0 < original * factor <= _LARGEST else None
+    if not isinstance(original, int) or not isinstance(factor, int | float):
+        return None
+    return int(original * factor) if 0 < original * factor <= _LARGEST else None
