@@ -53,13 +53,13 @@ def ledger(
     from vramledger.errors import CannotKnow
     from vramledger.ledger.case import Case
     from vramledger.ledger.question import accelerator_for, model_of
+    from vramledger.ledger.upgrade import account
 
     said = read_launch(launch, version=engine_version)
     if said.engine != "vllm":
         raise CannotKnow(f"The launch is {said.engine}'s, whose memory rules are not known here.")
-    return Case(
-        said, model_of(said), accelerator_for(gpu, total_gib), engine_version, request_tokens
-    ).ledger()
+    card = accelerator_for(gpu, total_gib)
+    return account(Case(said, model_of(said), card, engine_version, request_tokens))
 
 
 def size(model: str, *, concurrent: float, profile: str, gpus: tuple[str, ...] = ()) -> Sizing:

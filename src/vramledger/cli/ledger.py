@@ -10,6 +10,7 @@ import click
 @click.option("--gpu", help="The accelerator: a name of vram gpus, or auto.")
 @click.option("--engine-version", help="The engine's version, when the launch does not say.")
 @click.option("--total-gib", type=float, help="Memory that the driver reports, per GPU.")
+@click.option("--used-gib", type=float, help="Memory that other processes hold, per GPU.")
 @click.option("--model", help="The model, when the launch or log names a path that is not here.")
 @click.option("--request-tokens", help="Length of the requests to count, such as 8k.")
 @click.option("--concurrent", default=1, show_default=True, help="Requests to hold, for --solve.")
@@ -18,6 +19,8 @@ import click
 @click.option(
     "--table", "tables", multiple=True, help="NAME=4k..128k or NAME=a,b: one row a value."
 )
+@click.option("--layouts", type=int, help="A number of GPUs: every legal TP x PP x DP over them.")
+@click.option("--beside", help="Another launch on the same GPUs: order and fractions of the two.")
 @click.option("--baseline", help="A ledger saved as JSON: fail when KV tokens are lost.")
 @click.option("--max-loss", default="5%", show_default=True, help="Loss that --baseline allows.")
 @click.option("--from-log", help="A start-up log: measured beside predicted.")

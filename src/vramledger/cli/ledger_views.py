@@ -13,6 +13,7 @@ from vramledger.ledger.question import accelerator_for, model_of
 from vramledger.units import parse_count
 
 ENGINE = "vllm"
+_MOST_GIB = 1e6
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,12 +24,15 @@ class Asked:
     gpu: str | None = None
     engine_version: str | None = None
     total_gib: float | None = None
+    used_gib: float | None = None
     model: str | None = None
     request_tokens: str | None = None
     concurrent: int = 1
     solve: str | None = None
     vs: str | None = None
     tables: tuple[str, ...] = ()
+    layouts: int | None = None
+    beside: str | None = None
     baseline: str | None = None
     max_loss: str = "5%"
     from_log: str | None = None
@@ -51,7 +55,7 @@ def view(asked: Asked) -> Shown:
     Raises:
         BadInput: two questions at once, no launch, or no accelerator.
     """
-    chosen = [name for name in _VIEWS if getattr(asked, name)]
+    chosen = [name for name in _VIEWS if getattr(asked, name) not in (None, "", ())]
     if len(chosen) > 1:
         flags = " and ".join(
             "--" + name.replace("_", "-").replace("tables", "table") for name in chosen
@@ -90,7 +94,15 @@ def _case(asked: Asked, launch: Launch) -> Case:
         accelerator=accelerator_for(asked.gpu, asked.total_gib),
         version=asked.engine_version,
         request_tokens=_tokens(asked),
+        neighbours_gib=_used(asked),
     )
+
+
+def _used(asked: Asked) -> float:
+    used = asked.used_gib or 0.0
+    if not 0 <= used < _MOST_GIB:
+        raise BadInput(f"--used-gib is {used:g}; write the GiB that other processes hold on a GPU.")
+    return used
 
 
 def _tokens(asked: Asked) -> int | None:
@@ -118,7 +130,9 @@ def _other_engine(asked: Asked, launch: Launch) -> Shown:
 
 
 def _account(case: Case) -> Shown:
-    ledger = case.ledger()
+    from vramledger.ledger.upgrade import account
+
+    ledger = account(case)
 
     def text() -> str:
         from vramledger.report.ledger import to_text
@@ -180,6 +194,27 @@ def _table(asked: Asked, case: Case) -> Shown:
     )
 
 
+def _layouts(asked: Asked, case: Case) -> Shown:
+    from vramledger.ledger.layouts import layouts
+    from vramledger.report import sharing
+
+    found = layouts(case, asked.layouts or 0)
+    code = ExitCode.HOLDS if any(spread.fits for spread in found) else ExitCode.DOES_NOT_HOLD
+    return _shown(code, lambda: sharing.layouts_text(found), lambda: sharing.layouts_json(found))
+
+
+def _beside(asked: Asked, case: Case) -> Shown:
+    from vramledger.ledger.cotenancy import together
+    from vramledger.ledger.solve import Load
+    from vramledger.report import sharing
+
+    other = read_launch(asked.beside or "", version=asked.engine_version)
+    beside = replace(case, launch=other, model=model_of(other) if other.model else case.model)
+    found = together(case, beside, Load(asked.concurrent, case.request_tokens))
+    code = ExitCode.HOLDS if any(turn.starts for turn in found) else ExitCode.DOES_NOT_HOLD
+    return _shown(code, lambda: sharing.together_text(found), lambda: sharing.together_json(found))
+
+
 def _gate(asked: Asked, case: Case) -> Shown:
     from vramledger.ledger.gate import gate, parse_loss, read_baseline
     from vramledger.report import questions
@@ -226,6 +261,8 @@ _VIEWS: dict[str, Callable[[Asked, Case], Shown]] = {
     "solve": _solve,
     "vs": _versus,
     "tables": _table,
+    "layouts": _layouts,
+    "beside": _beside,
     "baseline": _gate,
     "from_log": _log,
     "from_metrics": _metrics,

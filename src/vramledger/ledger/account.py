@@ -1,6 +1,6 @@
 """From a deployment to its ledger: the only place that says what fits."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from vramledger.engine.kv import KvPool
@@ -83,7 +83,7 @@ class Assessment:
     @property
     def tokens(self) -> Figure | Unknown:
         """The token figure that this engine version prints, per replica."""
-        return _tokens(self.pools)
+        return _tokens(self.pools, self.deployment)
 
 
 def assess(deployment: Deployment, *, request_tokens: int | None = None) -> Assessment:
@@ -113,7 +113,25 @@ def _check_layout(deployment: Deployment) -> None:
     )
     sizes = ", ".join(str(size) for size in legal)
     remedy = f" Legal tensor-parallel sizes up to {_MOST_RANKS}: {sizes}." if legal else ""
-    raise BadInput(f"{refused[0].message}{remedy}")
+    raise BadInput(f"{refused[0].message}{remedy}{_same_gpus(deployment, legal)}")
+
+
+def _same_gpus(deployment: Deployment, legal: tuple[int, ...]) -> str:
+    """Legal layouts over as many GPUs, stages before replicas, as one sentence; empty without one."""
+    gpus = deployment.layout.gpus
+    names = []
+    for tp in reversed(legal):
+        if gpus % tp or gpus == tp:
+            continue
+        staged = replace(deployment.layout, tp=tp, pp=gpus // tp, dp=1, dcp=1, pcp=1)
+        if not refusals(deployment.model, staged, deployment.rules, deployment.accelerator):
+            names.append(f"TP {tp} x PP {gpus // tp}")
+        names.append(f"TP {tp} x DP {gpus // tp}")
+    return (
+        f" With {gpus} GPUs: {', '.join(names)}; --layouts {gpus} accounts for each."
+        if names
+        else ""
+    )
 
 
 def _pools(deployment: Deployment, stages: tuple[RankAccount, ...]) -> Pools:
@@ -170,15 +188,25 @@ def _rank(account: RankAccount, number: int, tp_rank: int) -> RankLedger:
     )
 
 
-def _tokens(pools: Pools) -> Figure | Unknown:
+def _tokens(pools: Pools, deployment: Deployment) -> Figure | Unknown:
     low, expected, high = pools.low, pools.expected, pools.high
     if low is None or expected is None or high is None:
         return Unknown(pools.unknown or "this model keeps no KV cache")
     ends = sorted((low.tokens, expected.tokens, high.tokens))
     return Figure(
         expected.tokens, ends[0], ends[2], Basis.CALIBRATED,
-        "what this engine version prints, from the bytes left on the tightest rank",
+        f"{deployment.rules.token_figure}, as vLLM {deployment.rules.family} counts; "
+        f"{expected.layout.cache_dtype} cache, {_sized_by(deployment)}",
     )  # fmt: skip
+
+
+def _sized_by(deployment: Deployment) -> str:
+    """What sets the size of the pool, in words."""
+    if deployment.num_gpu_blocks_override.value is not None:
+        return "blocks given by hand"
+    if deployment.kv_cache_memory_bytes.value is not None:
+        return "bytes given by hand"
+    return f"utilization {deployment.gpu_memory_utilization.value:g}"
 
 
 def _capacity(pools: Pools, request_tokens: int | None) -> Figure | Unknown:

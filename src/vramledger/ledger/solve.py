@@ -1,7 +1,7 @@
 """Inverse questions: the largest or smallest setting that still holds, at the pessimistic end."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from vramledger.errors import CannotKnow, UnknownName, VramError
@@ -11,6 +11,7 @@ from vramledger.units import format_bytes, format_gib
 
 _FINEST_UTILIZATION: Final = 100  # hundredths
 _LARGEST_TP: Final = 64
+_OTHER_SHARES: Final = ("0.90", "0.95")
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +84,7 @@ def _max_model_len(case: Case, load: Load) -> Solution:
     longest = case.model.text.max_positions
     found = _largest(lambda n: holds(_length(case, n), Load()), longest)
     if found == 0:
-        return _none(case, "max-model-len", load)
+        return _no_length(case, load)
     ledger = _length(case, found).ledger()
     limit = (
         " (the model's own limit)" if found == longest else f" of the model's {longest:,} tokens"
@@ -92,6 +93,22 @@ def _max_model_len(case: Case, load: Load) -> Solution:
         "max-model-len", found,
         f"The largest max_model_len is {found:,} tokens{limit}.{_left(ledger)}", ledger,
     )  # fmt: skip
+
+
+def _no_length(case: Case, load: Load) -> Solution:
+    """Why even short requests fail, and the lengths that smaller or larger budgets hold."""
+    shortest = _none(_length(case, 1), "max-model-len", load)
+    others = []
+    for share in _OTHER_SHARES:
+        changed = case.with_flag("gpu-memory-utilization", share)
+        longest = _largest(
+            lambda n, c=changed: holds(_length(c, n), Load()),  # type: ignore[misc]
+            case.model.text.max_positions,
+        )
+        if longest:
+            others.append(f"{longest:,} tokens at {share}")
+    hint = f" Largest max_model_len at other utilizations: {', '.join(others)}." if others else ""
+    return replace(shortest, sentence=f"{shortest.sentence}{hint}")
 
 
 def _length(case: Case, tokens: int) -> Case:

@@ -1,6 +1,7 @@
 """A table over one setting, and which of parameters, length and concurrency moves the total most."""
 
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Final
 
 from vramledger.errors import BadInput, VramError
@@ -9,6 +10,8 @@ from vramledger.ledger.ledger import Ledger
 from vramledger.units import GIB, parse_count
 
 _MOST_VALUES: Final = 64
+_STEP: Final = 1024
+_COUNTED: Final = frozenset({"max-num-batched-tokens", "max-num-seqs"})
 _NOT_OURS: Final = frozenset({"weights", "kv_cache", "margin"})
 
 
@@ -48,6 +51,33 @@ class Mover:
 
     name: str
     added_gib: float
+
+
+@dataclass(frozen=True, slots=True)
+class Slope:
+    """KV tokens lost for each 1,024 more of a setting, between the two values."""
+
+    start: int
+    end: int
+    lost_tokens: int
+    lost_gib: float
+
+
+def slopes(axis: Axis, entries: tuple[Entry, ...]) -> tuple[Slope, ...]:
+    """What each stretch of `axis` costs in cache, for settings that count tokens or requests."""
+    if axis.name not in _COUNTED:
+        return ()
+    known = [
+        (parse_count(entry.value, axis.name), entry.tokens, entry.pool_gib)
+        for entry in entries
+        if entry.tokens is not None and entry.pool_gib is not None
+    ]
+    found = []
+    for (a, tokens_a, gib_a), (b, tokens_b, gib_b) in pairwise(known):
+        if b > a:
+            share = _STEP / (b - a)
+            found.append(Slope(a, b, round((tokens_a - tokens_b) * share), (gib_a - gib_b) * share))
+    return tuple(found)
 
 
 def parse_axis(text: str) -> Axis:

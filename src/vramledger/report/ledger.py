@@ -98,7 +98,9 @@ def _tokens(ledger: Ledger) -> list[str]:
     if isinstance(ledger.tokens, Unknown):
         return [f"KV cache: {ledger.tokens.reason}."]
     pool = ledger.pool
-    lines = [f"KV cache as the engine prints it: {_count(ledger.tokens)} tokens"]
+    lines = [
+        f"KV cache as the engine prints it: {_count(ledger.tokens)} tokens ({ledger.tokens.source})"
+    ]
     if pool is not None:
         lines.append(
             f"  {pool.num_blocks} blocks of {pool.layout.block_size} tokens "

@@ -7,7 +7,7 @@ from vramledger.engine.vllm.log.startup import Failure
 from vramledger.ledger.gate import Gate
 from vramledger.ledger.measured import Comparison
 from vramledger.ledger.solve import Solution
-from vramledger.ledger.sweep import Axis, Entry, Mover
+from vramledger.ledger.sweep import Axis, Entry, Mover, Slope, slopes
 from vramledger.ledger.versus import Versus
 from vramledger.report.number import rounded
 from vramledger.report.table import table
@@ -81,6 +81,7 @@ def sweep_text(tables: Tables, moving: Sequence[Mover]) -> str:
         head = (axis.name, "fits", "weights", "other", "pool", "load needs", "KV tokens", "held")
         rows = [_entry_row(entry) for entry in entries]
         lines += [*table(head, rows, frozenset({2, 3, 4, 5, 6, 7})), ""]
+        lines += [_slope(axis, slope) for slope in slopes(axis, entries)]
         reasons = {entry.reason for entry in entries if not entry.fits}
         lines += [f"  {reason}" for reason in sorted(reasons)[:3]]
     if moving:
@@ -89,11 +90,28 @@ def sweep_text(tables: Tables, moving: Sequence[Mover]) -> str:
     return "\n".join(lines)
 
 
+def _slope(axis: Axis, slope: Slope) -> str:
+    lost = f"{slope.lost_tokens:,} KV tokens ({slope.lost_gib:.3f} GiB)"
+    return f"  {axis.name} from {slope.start:,} to {slope.end:,}: each 1,024 more cost {lost}."
+
+
 def sweep_json(tables: Tables, moving: Sequence[Mover]) -> Json:
     return {
         "schema": "vramledger.table/1",
         "tables": [
-            {"name": axis.name, "rows": [_entry_json(entry) for entry in entries]}
+            {
+                "name": axis.name,
+                "rows": [_entry_json(entry) for entry in entries],
+                "cost_per_1024": [
+                    {
+                        "from": slope.start,
+                        "to": slope.end,
+                        "kv_tokens": slope.lost_tokens,
+                        "gib": rounded(slope.lost_gib),
+                    }
+                    for slope in slopes(axis, entries)
+                ],
+            }
             for axis, entries in tables
         ],
         "doubling_adds_gib": {m.name: rounded(m.added_gib) for m in moving},

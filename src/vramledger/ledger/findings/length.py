@@ -89,5 +89,7 @@ RULES: Final = (
         "the profile runs max_num_batched_tokens, which is then max_model_len",
     ),
     AccountRule("A04", Severity.SILENT, _far_above_need, "block tables of four bytes an entry"),
-    AccountRule("A07", Severity.SILENT, _no_room_for_the_answer, "the front end's check of prompt lengths"),
+    AccountRule(
+        "A07", Severity.SILENT, _no_room_for_the_answer, "the front end's check of prompt lengths"
+    ),
 )

@@ -24,9 +24,9 @@ class Refusal:
 Rule = Callable[[Placement], str | None]
 RULES: Final[tuple[tuple[str, Rule], ...]] = (
     ("query heads", attention.query_heads),
+    ("vocabulary", shapes.vocabulary),  # the embedding is built before any layer
     ("KV heads", attention.kv_heads),
     ("decode context parallelism", attention.decode_context),
-    ("vocabulary", shapes.vocabulary),
     ("matrix shapes", shapes.matrices),
     ("pipeline stages", parallel.stages),
     ("expert parallelism", parallel.experts),
