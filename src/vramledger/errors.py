@@ -11,6 +11,8 @@ Exit 0 means "holds", 1 "does not hold", 130 "interrupted"; these are verdicts, 
 from collections.abc import Iterable
 from enum import IntEnum
 
+from vramledger.printable import one_line
+
 
 class ExitCode(IntEnum):
     """Exit codes are verdicts and mean the same for every verb."""
@@ -23,9 +25,15 @@ class ExitCode(IntEnum):
 
 
 class VramError(Exception):
-    """Base of everything the user may see; `str(error)` is the whole message."""
+    """Base of everything the user may see; `str(error)` is the whole message, on one line.
+
+    Names out of files and arguments stand in messages, so control characters in it are escaped.
+    """
 
     exit_code = ExitCode.BAD_INPUT
+
+    def __init__(self, message: str) -> None:
+        super().__init__(one_line(message))
 
 
 class BadInput(VramError):

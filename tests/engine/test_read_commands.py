@@ -208,11 +208,13 @@ def test_equal_commands_are_one() -> None:
 
 
 def test_a_directory_and_a_binary_file_are_refused(tmp_path: Path) -> None:
-    with pytest.raises(BadInput, match="is a directory; name the file that starts the engine"):
+    with pytest.raises(
+        BadInput, match="is a directory, not a file that starts an engine; name the file itself"
+    ):
         read_launch(str(tmp_path))
     binary = tmp_path / "x.sh"
     binary.write_bytes(b"\xff\xfe\x00")
-    with pytest.raises(BadInput, match="is not UTF-8 text"):
+    with pytest.raises(BadInput, match="is UTF-16, not UTF-8 text"):
         read_launch(str(binary))
 
 

@@ -67,7 +67,10 @@ def test_an_empty_directory_is_refused(tmp_path: Path) -> None:
 def test_a_config_that_links_in_circles_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "config.json"
     path.symlink_to(path)
-    assert refusal(str(tmp_path)) == (f"{path} cannot be read: Too many levels of symbolic links.")
+    assert (
+        refusal(str(tmp_path))
+        == f"{path} cannot be read: Too many levels of symbolic links; mend the link."
+    )
 
 
 def test_an_unknown_model_type_without_weights_is_refused_by_name(tmp_path: Path) -> None:

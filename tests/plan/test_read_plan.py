@@ -271,9 +271,9 @@ def test_another_engine_is_known_but_not_supported_yet() -> None:
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        (b"", "holds no YAML document; it should hold one."),
+        (b"", "is empty; `vram plan new` writes a plan to start from."),
         (b"- 1\n- 2\n", "is not a plan: it holds no keys at its top; `vram plan new` writes one"),
-        (b"\xff\xfe\x00", "is not UTF-8 text (byte 0); save the plan as UTF-8."),
+        (b"\xff\xfe\x00", "is UTF-16, not UTF-8 text (byte 0); save it as UTF-8."),
         (b"a: [1", "line 1 is not YAML"),
         (b"\x7fELF\x00\x01", "is not YAML"),
     ],

@@ -1,5 +1,6 @@
 """From what a person has, a command, script, manifest or unit, to a `Launch`."""
 
+import os
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -15,6 +16,7 @@ from vramledger.engine.programs import PROGRAMS, VLLM, title_of
 from vramledger.engine.shell import Command, read_commands
 from vramledger.engine.vllm.command import parse
 from vramledger.errors import BadInput
+from vramledger.named_file import read_text
 
 _FILE_ENDINGS: Final = frozenset({".yaml", ".yml", ".json", ".sh", ".service", ".container"})
 _LARGEST_FILE: Final = 1 << 20
@@ -76,30 +78,15 @@ def _source(text_or_path: str) -> _Source:
 def _existing(text: str) -> Path | None:
     if "\n" in text or not 0 < len(text) < _LONGEST_PATH or "\0" in text:
         return None
-    path = Path(text)
-    try:
-        return path if path.exists() else None
-    except OSError:
-        return None
+    return Path(text) if os.path.lexists(text) else None
 
 
 def _read_file(path: Path) -> str:
     """The text of a regular file of at most 1 MiB."""
-    try:
-        if path.is_dir():
-            raise BadInput(f"{path} is a directory; name the file that starts the engine.")
-        if not path.is_file():
-            raise BadInput(f"{path} is not a regular file; name the file that starts the engine.")
-        size = path.stat().st_size
-        if size > _LARGEST_FILE:
-            raise BadInput(f"{path} is {size} bytes, too large for a launch command or manifest.")
-        return path.read_bytes().decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise BadInput(
-            f"{path} is not UTF-8 text (byte {error.start}); save it as UTF-8."
-        ) from None
-    except OSError as error:
-        raise BadInput(f"{path} cannot be read: {error.strerror or error}.") from None
+    text = read_text(path, _LARGEST_FILE, "a file that starts an engine")
+    if not text.strip():
+        raise BadInput(f"{path} is empty; name the file that starts the engine.")
+    return text
 
 
 def _find(source: _Source) -> Sequence[Found]:

@@ -8,6 +8,7 @@ from typing import Any, Final
 from vramledger.errors import BadInput, CannotKnow
 from vramledger.evidence import Unknown
 from vramledger.ledger.ledger import Ledger
+from vramledger.named_file import read_text
 
 _LARGEST: Final = 16 << 20
 _SCHEMA: Final = "vramledger.ledger/1"
@@ -38,11 +39,7 @@ def read_baseline(path: Path) -> Baseline:
         BadInput: unreadable, not such a file, or without a token figure.
     """
     try:
-        if path.stat().st_size > _LARGEST:
-            raise BadInput(f"{path} is too large to be a ledger saved by vram ledger --json.")
-        saved = json.loads(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise BadInput(f"{path} cannot be read: {error.strerror or error}.") from None
+        saved = json.loads(read_text(path, _LARGEST, "a ledger saved by vram ledger --json"))
     except (ValueError, RecursionError):
         raise BadInput(f"{path} is not JSON; save one with vram ledger ... --json.") from None
     if not isinstance(saved, dict) or saved.get("schema") != _SCHEMA:

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from vramledger.errors import BadInput
+from vramledger.named_file import read_bytes
 
 LARGEST_DIMENSION: Final = 1 << 40
 _LARGEST_CONFIG_BYTES: Final = 64 << 20
@@ -173,17 +174,9 @@ def read_config(path: Path) -> Config:
     """Read ``config.json`` from disk.
 
     Raises:
-        BadInput: missing, unreadable, larger than 64 MiB, or as `parse_config`.
+        BadInput: missing, unreadable, no regular file, larger than 64 MiB, or as `parse_config`.
     """
-    try:
-        size = path.stat().st_size
-        if size > _LARGEST_CONFIG_BYTES:
-            raise BadInput(
-                f"{path} is {size} bytes; a configuration is far smaller, give its file."
-            )
-        return parse_config(path.read_bytes(), str(path))
-    except OSError as error:
-        raise BadInput(f"{path} cannot be read: {error.strerror or error}.") from None
+    return parse_config(read_bytes(path, _LARGEST_CONFIG_BYTES, "a configuration"), str(path))
 
 
 def _whole(value: object) -> int | None:

@@ -4,6 +4,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from vramledger.errors import BadInput
+from vramledger.named_file import read_text
 from vramledger.plan.requirement import Requirement
 from vramledger.yaml_text import MOST_CHARACTERS, YamlText, parse_yaml
 
@@ -61,16 +62,7 @@ def _shaped(tree: YamlText) -> "PlanPart":
 
 
 def _read_text(path: Path) -> str:
-    try:
-        with path.open("rb") as stream:
-            data = stream.read(4 * MOST_CHARACTERS + 1)
-    except OSError as error:
-        raise BadInput(f"{path} cannot be read: {error.strerror}.") from error
-    except ValueError as error:
-        raise BadInput(f"{str(path)!r} is not the name of a file: {error}.") from error
-    try:
-        return data.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise BadInput(
-            f"{path} is not UTF-8 text (byte {error.start}); save the plan as UTF-8."
-        ) from error
+    text = read_text(path, 4 * MOST_CHARACTERS, "a plan")
+    if not text.strip():
+        raise BadInput(f"{path} is empty; `vram plan new` writes a plan to start from.")
+    return text

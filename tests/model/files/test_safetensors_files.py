@@ -128,13 +128,17 @@ def test_a_link_in_circles_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "m.safetensors"
     path.symlink_to(tmp_path / "n.safetensors")
     (tmp_path / "n.safetensors").symlink_to(path)
-    assert refusal(path) == f"{path} cannot be read: Too many levels of symbolic links."
+    assert (
+        refusal(path) == f"{path} cannot be read: Too many levels of symbolic links; mend the link."
+    )
 
 
 def test_a_pipe_is_not_waited_for(tmp_path: Path) -> None:
     path = tmp_path / "m.safetensors"
     os.mkfifo(path)
-    assert refusal(path) == f"{path} is not a regular file; give the weight file itself."
+    assert refusal(path) == (
+        f"{path} is a pipe or a device, not a weight file; save what it gives to a file and name that."
+    )
 
 
 def test_a_sparse_file_of_two_gigabytes_is_refused_by_its_header(tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ from vramledger.engine.manifests.document import Node, load_documents
 from vramledger.engine.vllm.command import config_words, is_option
 from vramledger.engine.vllm.flags import flag_table
 from vramledger.engine.vllm.versions import rules_for
-from vramledger.errors import BadInput
+from vramledger.named_file import read_text
 
 _FLAG: Final = "--config"
 _LARGEST: Final = 1 << 20
@@ -48,13 +48,7 @@ def read_settings(path: Path) -> dict[str, object]:
     Raises:
         BadInput: not YAML, not a mapping.
     """
-    if path.stat().st_size > _LARGEST:
-        raise BadInput(f"{path} is larger than 1 MiB; a --config file is far smaller.")
-    try:
-        text = path.read_text(encoding="utf-8-sig")
-    except (OSError, UnicodeDecodeError) as error:
-        raise BadInput(f"{path} cannot be read: {error}.") from None
-    documents = load_documents(text, str(path))
+    documents = load_documents(read_text(path, _LARGEST, "a --config file"), str(path))
     return settings_of(documents[0]) if documents else {}
 
 

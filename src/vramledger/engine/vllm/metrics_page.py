@@ -6,8 +6,9 @@ from pathlib import Path
 from typing import Final
 
 from vramledger.errors import BadInput, CannotKnow
+from vramledger.named_file import read_bytes
 
-_LARGEST_PAGE: Final = 64 << 20
+_LARGEST_PAGE: Final = 8 << 20
 _TIMEOUT_S: Final = 10.0
 _METRIC: Final = "vllm:cache_config_info"
 
@@ -38,8 +39,12 @@ def read_cache_configs(source: str) -> tuple[CacheConfig, ...]:
         BadInput: the page cannot be read or is no metrics page.
         CannotKnow: it is one, but carries no cache configuration.
     """
-    text = _fetch(source) if source.startswith(("http://", "https://")) else _read(Path(source))
-    return parse_cache_configs(text, source)
+    page = (
+        _fetch(source)
+        if source.startswith(("http://", "https://"))
+        else read_bytes(Path(source), _LARGEST_PAGE, "a metrics page")
+    )
+    return parse_cache_configs(page.decode("utf-8", errors="replace"), source)
 
 
 def parse_cache_configs(text: str, where: str) -> tuple[CacheConfig, ...]:
@@ -58,6 +63,10 @@ def parse_cache_configs(text: str, where: str) -> tuple[CacheConfig, ...]:
             f"{where} is not a Prometheus metrics page ({error}); give the text that the server's "
             "/metrics address returns."
         ) from None
+    if not text.strip():
+        raise BadInput(
+            f"{where} is empty; give the text that the server's /metrics address returns."
+        )
     if not samples:
         raise CannotKnow(
             f"{where} has no {_METRIC}; it is not vLLM's page, or the engine runs with its metrics off."
@@ -93,23 +102,16 @@ def _whole(text: str | None) -> int | None:
     return int(number) if number is not None and number.is_integer() else None
 
 
-def _read(path: Path) -> str:
-    try:
-        if path.stat().st_size > _LARGEST_PAGE:
-            raise BadInput(f"{path} is larger than any metrics page; give one page only.")
-        return path.read_text(encoding="utf-8", errors="replace")
-    except OSError as error:
-        raise BadInput(f"{path} cannot be read: {error.strerror or error}.") from None
-
-
-def _fetch(address: str) -> str:
-    import urllib.error
-    import urllib.request
+def _fetch(address: str) -> bytes:
+    from vramledger.http_get import AnswerError, get
 
     try:
-        with urllib.request.urlopen(address, timeout=_TIMEOUT_S) as reply:  # noqa: S310  scheme checked
-            body: bytes = reply.read(_LARGEST_PAGE)
-    except (OSError, ValueError) as error:
-        reason = getattr(error, "reason", error)
-        raise BadInput(f"{address} cannot be read: {reason}; is the server up?") from None
-    return body.decode("utf-8", errors="replace")
+        answer = get(address, {}, _LARGEST_PAGE, _TIMEOUT_S)
+    except AnswerError as error:
+        raise BadInput(f"{address} cannot be read: {error.reason}; is the server up?") from None
+    if answer.more:
+        raise BadInput(
+            f"{address} answers more than {_LARGEST_PAGE:,} bytes, far more than a metrics page; "
+            "give the server's /metrics address."
+        )
+    return answer.body

@@ -17,9 +17,9 @@ from vramledger.model.files.stored import (
     StoredTensor,
     StoredWeights,
     check_unique,
-    file_size,
     show,
 )
+from vramledger.named_file import opened
 from vramledger.units import round_up
 
 MAGIC: Final = b"GGUF"
@@ -96,12 +96,8 @@ def _siblings(path: Path) -> tuple[Path, ...]:
 
 
 def _read_one(path: Path) -> GgufFile:
-    size = file_size(path)
-    try:
-        with path.open("rb") as file:
-            return _Reader(file, str(path), size).read()
-    except OSError as error:
-        raise BadInput(f"{path} cannot be read: {error.strerror or error}.") from None
+    with opened(path, "a weight file") as file:
+        return _Reader(file.stream, str(path), file.size).read()
 
 
 class _Reader:

@@ -25,6 +25,7 @@ _REFERENCE: Final = re.compile(
     r"hf:(?P<repo>[\w.-]+/[\w.-]+)(?:@(?P<revision>[\w][\w./-]*))?\Z", re.ASCII
 )
 _CONNECTIONS: Final = 8
+_MOST_FILES: Final = 2_000
 _OFF: Final = frozenset({"", "0", "false", "no", "off"})
 
 
@@ -116,10 +117,15 @@ def _weights(reference: HubReference, source: HubClient) -> StoredWeights | None
         return _single(reference, source, where)
     weight_map = parse_weight_map(index, f"{where}, {INDEX_NAME}")
     names = sorted(set(weight_map.values()))
+    if len(names) > _MOST_FILES:
+        raise BadInput(f"{where}, {INDEX_NAME} names {len(names):,} files; no model has as many.")
     tensors: list[StoredTensor] = []
-    with ThreadPoolExecutor(_CONNECTIONS) as pool:
+    pool = ThreadPoolExecutor(_CONNECTIONS)
+    try:
         for part in pool.map(lambda name: source.header(reference, name), names):
             tensors += part
+    finally:  # after a failure the rest is not asked for
+        pool.shutdown(wait=False, cancel_futures=True)
     return collect(tensors, weight_map, where, len(names))
 
 

@@ -1,16 +1,46 @@
 """The hub through huggingface_hub: its cache, its token, its range requests."""
 
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING, Any, Final, NoReturn, Self
 
+from vramledger.deadline import within
 from vramledger.errors import BadInput, VramError
-from vramledger.model.files.hub import HubReference, MissingFileError
-from vramledger.model.files.hub_http import no_access, unreachable
-from vramledger.model.files.safetensors import check_entries
+from vramledger.http_get import without_password
+from vramledger.model.files.hub import HubReference
+from vramledger.model.files.hub_http import (
+    LARGEST_FILE,
+    HttpClient,
+    no_access,
+    too_large,
+    unreachable,
+)
 from vramledger.model.files.stored import StoredTensor
+from vramledger.named_file import read_bytes
 
 if TYPE_CHECKING:
     from huggingface_hub import HfApi
+
+_TIMEOUT_S: Final = 60
+
+
+class _Counter:
+    """Stands where the library wants a progress bar, and stops what grows too large."""
+
+    def __init__(self, *, refusal: VramError, **_settings: object) -> None:
+        self.refusal = refusal
+        self.received = 0
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_error: object) -> None:
+        return None
+
+    def update(self, count: int) -> None:
+        self.received += count
+        if self.received > LARGEST_FILE:
+            raise self.refusal
 
 
 class LibraryClient:
@@ -23,35 +53,30 @@ class LibraryClient:
         from huggingface_hub.errors import EntryNotFoundError, LocalEntryNotFoundError
 
         try:
-            path = self._api().hf_hub_download(reference.repo, name, revision=reference.revision)
+            path = within(_TIMEOUT_S, lambda: self._download(reference, name))
+        except TimeoutError:
+            reason = f"no whole answer within {_TIMEOUT_S} s"
+            raise unreachable(self.endpoint, reference, reason) from None
         except LocalEntryNotFoundError as error:
             raise unreachable(self.endpoint, reference, _short(error)) from None
         except EntryNotFoundError:
             return None
         except Exception as error:  # noqa: BLE001 - the library raises its HTTP client's own errors
             self._refuse(error, reference)
-        return Path(path).read_bytes()
+        return read_bytes(path, LARGEST_FILE, "a file of a model's description")
+
+    def _download(self, reference: HubReference, name: str) -> Path:
+        counter: Any = partial(_Counter, refusal=too_large(reference, name))
+        found = self._api().hf_hub_download(
+            reference.repo, name, revision=reference.revision, tqdm_class=counter
+        )
+        return Path(found)
 
     def header(self, reference: HubReference, name: str) -> tuple[StoredTensor, ...]:
-        from huggingface_hub.errors import EntryNotFoundError
+        """By our own ranges: the library would read all that a server sends for one."""
+        from huggingface_hub import get_token
 
-        try:
-            metadata = self._api().parse_safetensors_file_metadata(
-                reference.repo, name, revision=reference.revision
-            )
-        except EntryNotFoundError:
-            raise MissingFileError(name) from None
-        except Exception as error:  # noqa: BLE001 - see above
-            self._refuse(error, reference)
-        entries = {
-            tensor: {
-                "dtype": info.dtype,
-                "shape": list(info.shape),
-                "data_offsets": list(info.data_offsets),
-            }
-            for tensor, info in metadata.tensors.items()
-        }
-        return check_entries(entries, f"hf:{reference.id}, {name}", None)
+        return HttpClient(self.endpoint, get_token()).header(reference, name)
 
     def _api(self) -> "HfApi":
         import os
@@ -67,7 +92,6 @@ class LibraryClient:
             HFValidationError,
             RepositoryNotFoundError,
             RevisionNotFoundError,
-            SafetensorsParsingError,
         )
 
         if isinstance(error, VramError):
@@ -79,7 +103,7 @@ class LibraryClient:
                 f"The hub has no revision {reference.revision!r} of {reference.repo}; "
                 "check its branches and tags."
             ) from None
-        if isinstance(error, HFValidationError | SafetensorsParsingError):
+        if isinstance(error, HFValidationError):
             raise BadInput(f"{reference.id} on the hub cannot be used: {_short(error)}.") from None
         raise unreachable(self.endpoint, reference, _short(error)) from error
 
@@ -87,4 +111,4 @@ class LibraryClient:
 def _short(error: Exception) -> str:
     """The first line of an error, without its closing dot."""
     lines = str(error).strip().splitlines()
-    return (lines[0] if lines else type(error).__name__).rstrip(".")
+    return without_password((lines[0] if lines else type(error).__name__).rstrip("."))

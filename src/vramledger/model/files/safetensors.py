@@ -15,9 +15,9 @@ from vramledger.model.files.stored import (
     StoredTensor,
     StoredWeights,
     check_unique,
-    file_size,
     show,
 )
+from vramledger.named_file import opened, read_bytes
 
 PREFIX_BYTES: Final = 8
 LARGEST_HEADER: Final = 100_000_000  # the format's own limit
@@ -40,19 +40,15 @@ def read_safetensors(path: Path) -> StoredWeights:
     Raises:
         BadInput: the file is missing, truncated or its header lies; one sentence says how.
     """
-    size = file_size(path)
-    try:
-        with path.open("rb") as file:
-            length = header_length(file.read(PREFIX_BYTES), str(path))
-            if PREFIX_BYTES + length > size:
-                raise BadInput(
-                    f"{path} says its header is {length} bytes long, but the file has only {size}; "
-                    "it is truncated or no safetensors file, fetch it again."
-                )
-            header = file.read(length)
-    except OSError as error:
-        raise BadInput(f"{path} cannot be read: {error.strerror or error}.") from None
-    tensors = parse_header(header, str(path), size - PREFIX_BYTES - length)
+    with opened(path, "a weight file") as file:
+        length = header_length(file.stream.read(PREFIX_BYTES), str(path))
+        if PREFIX_BYTES + length > file.size:
+            raise BadInput(
+                f"{path} says its header is {length} bytes long, but the file has only {file.size}; "
+                "it is truncated or no safetensors file, fetch it again."
+            )
+        header = file.stream.read(length)
+    tensors = parse_header(header, str(path), file.size - PREFIX_BYTES - length)
     return StoredWeights(tensors, str(path))
 
 
@@ -141,13 +137,7 @@ def collect(
 
 def read_weight_map(path: Path) -> dict[str, str]:
     """The ``weight_map`` of an index file: tensor name to file name beside the index."""
-    size = file_size(path)
-    if size > _LARGEST_INDEX:
-        raise BadInput(f"{path} is {size} bytes; an index of weight files is far smaller.")
-    try:
-        content = path.read_bytes()
-    except OSError as error:
-        raise BadInput(f"{path} cannot be read: {error.strerror or error}.") from None
+    content = read_bytes(path, _LARGEST_INDEX, "an index of weight files")
     return parse_weight_map(content, str(path))
 
 

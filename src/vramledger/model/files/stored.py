@@ -1,9 +1,7 @@
 """What the headers of weight files say, whatever their format."""
 
-import stat
 from collections.abc import Iterable
 from dataclasses import dataclass
-from pathlib import Path
 
 from vramledger.errors import BadInput
 
@@ -29,21 +27,6 @@ class StoredWeights:
     @property
     def nbytes(self) -> int:
         return sum(tensor.nbytes for tensor in self.tensors)
-
-
-def file_size(path: Path) -> int:
-    """Bytes of a regular file.
-
-    Raises:
-        BadInput: missing, unreadable, a link that leads nowhere or in circles, or no regular file.
-    """
-    try:
-        status = path.stat()
-    except OSError as error:
-        raise BadInput(f"{path} cannot be read: {error.strerror or error}.") from None
-    if not stat.S_ISREG(status.st_mode):
-        raise BadInput(f"{path} is not a regular file; give the weight file itself.")
-    return status.st_size
 
 
 def check_unique(names: Iterable[str], where: str) -> None:

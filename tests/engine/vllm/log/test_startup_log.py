@@ -226,4 +226,7 @@ def test_text_that_is_no_log_is_refused(tmp_path: Path) -> None:
 def test_a_missing_log_is_one_sentence(tmp_path: Path) -> None:
     with pytest.raises(BadInput) as caught:
         read_startup(tmp_path / "none.log")
-    assert str(caught.value) == f"{tmp_path}/none.log cannot be read: No such file or directory."
+    assert (
+        str(caught.value)
+        == f"{tmp_path}/none.log cannot be read: No such file or directory; check its path."
+    )

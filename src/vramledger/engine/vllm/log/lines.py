@@ -5,11 +5,12 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import BinaryIO, Final
 
 from vramledger.errors import BadInput
+from vramledger.named_file import opened
 
-_LARGEST_LOG: Final = 2 << 30
+_LARGEST_LOG: Final = 512 << 20
 _LONGEST_LINE: Final = 1 << 16
 _ANSI: Final = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]|(?<![A-Za-z])\[[0-9;]{1,6}m")
 _PROCESS: Final = re.compile(
@@ -37,19 +38,21 @@ def read_lines(path: Path) -> Iterator[LogLine]:
     """The lines of a log file, streaming; bytes that are not UTF-8 are replaced.
 
     Raises:
-        BadInput: missing, unreadable, a directory, or larger than 2 GiB.
+        BadInput: missing, unreadable, no regular file, or larger than 512 MiB.
     """
-    try:
-        size = path.stat().st_size
-        if size > _LARGEST_LOG:
+    with opened(path, "a start-up log") as file:
+        if file.size > _LARGEST_LOG:
             raise BadInput(
-                f"{path} is {size} bytes; cut the part from the engine's start to 'Application "
-                "startup complete' and give that."
+                f"{path} has {file.size:,} bytes; cut the part from the engine's start to "
+                "'Application startup complete' and give that."
             )
-        with path.open(encoding="utf-8", errors="replace") as stream:
-            yield from parse_lines(stream)
-    except OSError as error:
-        raise BadInput(f"{path} cannot be read: {error.strerror or error}.") from None
+        yield from parse_lines(_pieces(file.stream))
+
+
+def _pieces(stream: BinaryIO) -> Iterator[str]:
+    """Lines as text, overlong ones in pieces; zero bytes, which cut logs begin with, are dropped."""
+    while piece := stream.readline(_LONGEST_LINE):
+        yield piece.replace(b"\0", b"").decode("utf-8", errors="replace")
 
 
 def parse_lines(raw: Iterable[str]) -> Iterator[LogLine]:

@@ -1,0 +1,31 @@
+r"""Text from files and names, made safe to show: no control character reaches a terminal.
+
+Whatever Python does not call printable (control and format characters, half characters of broken
+encodings, separators other than a space) is written as its escape, such as ``\x1b``.
+"""
+
+from typing import Final
+
+_LONGEST_LINE: Final = 2_000
+_HEAD: Final = 1_500
+
+
+def one_line(text: str) -> str:
+    """The text on one line without control characters; the middle of an absurdly long one is cut."""
+    if len(text) > _LONGEST_LINE:
+        cut = len(text) - _LONGEST_LINE
+        text = f"{text[:_HEAD]} [{cut:,} characters left out] {text[_HEAD + cut :]}"
+    return text if text.isprintable() else "".join(map(_escaped, text))
+
+
+def lines(text: str) -> str:
+    """The text without control characters but for the ends of its lines."""
+    return "\n".join(
+        line if line.isprintable() else "".join(map(_escaped, line)) for line in text.split("\n")
+    )
+
+
+def _escaped(character: str) -> str:
+    if character.isprintable():
+        return character
+    return character.encode("unicode_escape").decode("ascii")
