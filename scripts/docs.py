@@ -12,7 +12,7 @@ from functools import cache
 from pathlib import Path
 from typing import Final
 
-from documents import catalogues, commands, engine_versions, plan_keys, runs
+from documents import catalogues, commands, engine_versions, figures, plan_keys, runs
 from worked_example import rough_markdown, steps_table
 
 ROOT: Final = Path(__file__).parents[1]
@@ -32,6 +32,8 @@ def accuracy_table() -> str:
 BLOCKS: Final[dict[str, Callable[[], str]]] = {
     "accuracy": accuracy_table,
     "exit-codes": commands.exit_codes,
+    "factors": figures.factors,
+    "five-models": figures.five_models,
     "gpus": catalogues.gpus,
     "models": catalogues.models,
     "plan-keys": plan_keys.plan_keys,
@@ -62,11 +64,16 @@ def pages() -> Iterator[Path]:
 
 
 def filled(text: str, where: str) -> str:
-    """A page with its blocks and runs written anew.
+    """A page with its blocks written and its commands run anew.
 
     Raises:
         SystemExit: a block has a name that no generator has, or a run ended otherwise than stated.
     """
+    return runs.filled(with_blocks(text, where))
+
+
+def with_blocks(text: str, where: str) -> str:
+    """A page with its named blocks written anew; nothing is run."""
 
     def fill(match: re.Match[str]) -> str:
         name = match[1]
@@ -74,7 +81,7 @@ def filled(text: str, where: str) -> str:
             raise SystemExit(f"{where} has a block {name!r}; known are {', '.join(BLOCKS)}.")
         return f"<!-- begin {name} -->\n{_block(name)}\n<!-- end {name} -->"
 
-    return runs.filled(_BLOCK.sub(fill, text))
+    return _BLOCK.sub(fill, text)
 
 
 @cache

@@ -1,0 +1,97 @@
+"""Every key that the program prints is in the JSON reference, and the reference names no other schema."""
+
+import contextlib
+import io
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from documents.json_keys import covers, documented, printed_paths
+from documents.runs import workplace
+from vramledger.cli.main import run
+
+PAGE = Path(__file__).parents[2] / "docs" / "reference" / "json.md"
+LAUNCH = "vllm serve Qwen/Qwen3-32B -tp 2 --max-model-len 32768"
+GPU = ("--gpu", "H100-80GB-SXM")
+RUNS = (
+    ("inspect", "openai/gpt-oss-120b"),
+    ("inspect", "google/gemma-3-27b-it"),
+    ("ledger", LAUNCH, *GPU),
+    ("ledger", "vllm serve google/gemma-3-27b-it --cpu-offload-gb 4", *GPU),
+    ("ledger", "vllm serve BAAI/bge-m3", *GPU),
+    ("ledger", "sglang serve --model-path Qwen/Qwen3-32B --tp 2"),
+    ("ledger", LAUNCH, *GPU, "--solve", "max-num-seqs"),
+    ("ledger", LAUNCH, *GPU, "--vs", f"{LAUNCH} --max-num-seqs 64"),
+    ("ledger", LAUNCH, *GPU, "--table", "max-model-len=4k..32k"),
+    ("ledger", LAUNCH, *GPU, "--baseline", "kv.json"),
+    ("ledger", "--from-log", "startup.log", *GPU),
+    ("ledger", "--from-log", "too-long.log", "--gpu", "L4"),
+    ("size", "plan.yaml"),
+    ("size", "Qwen/Qwen3-32B", "--users", "60", "--gpu", "L40S", "--gpu", "T4"),
+    ("size", "Qwen/Qwen3-32B", "--tiers"),
+    ("gpus", "--vendor", "AMD"),
+    ("gpus", "A100-80GB-SXM"),
+    ("plan", "check", "plan.yaml"),
+    ("plan", "check", "mistaken.yaml"),
+)
+
+
+def answer(*arguments: str) -> Any:
+    """What the command prints with ``--json``."""
+    out = io.StringIO()
+    with contextlib.redirect_stdout(out):
+        run([*arguments, "--json"])
+    return json.loads(out.getvalue())
+
+
+@pytest.fixture(scope="module")
+def answers() -> list[Any]:
+    """One answer a run."""
+    with workplace() as place:
+        (place / "kv.json").write_text(json.dumps(answer("ledger", LAUNCH, *GPU)), encoding="utf-8")
+        return [answer(*arguments) for arguments in RUNS]
+
+
+@pytest.fixture(scope="module")
+def keys() -> dict[str, frozenset[str]]:
+    return documented(PAGE.read_text(encoding="utf-8"))
+
+
+def test_every_printed_key_is_documented(
+    answers: list[Any], keys: dict[str, frozenset[str]]
+) -> None:
+    missing = {
+        (printed["schema"], path)
+        for printed in answers
+        for path in printed_paths(printed)
+        if not covers(keys[printed["schema"]], path)
+    }
+    assert missing == set()
+
+
+def test_every_documented_schema_is_printed_by_some_run(
+    answers: list[Any], keys: dict[str, frozenset[str]]
+) -> None:
+    assert {printed["schema"] for printed in answers} == set(keys)
+
+
+def test_every_documented_key_of_a_plain_ledger_is_printed(
+    answers: list[Any], keys: dict[str, frozenset[str]]
+) -> None:
+    listed = keys["vramledger.ledger/1"]
+    printed = set(printed_paths(answers[RUNS.index(("ledger", LAUNCH, *GPU))]))
+    elsewhere = {"kv.reason", "engine", "model", "weights_gib", "kv_bytes_per_token"}
+    elsewhere |= {"kv_bytes_per_token_reason", "legal_tensor_parallel"}
+    elsewhere |= {key for key in listed if key.startswith("host[]")}
+    assert listed - printed == elsewhere
+
+
+def test_a_key_that_is_not_listed_is_found() -> None:
+    keys = documented("## vramledger.x/1\n\n| `a.*` | | |\n| `b[].c` | | |\n")["vramledger.x/1"]
+    assert covers(keys, "a.anything")
+    assert covers(keys, "b[].c")
+    assert not covers(keys, "a.any.deeper")
+    assert not covers(keys, "b[].d")
+    assert list(printed_paths({"b": [{"d": {"value": None, "reason": "x"}}]})) == ["b", "b[].d"]
