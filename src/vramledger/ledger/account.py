@@ -8,6 +8,7 @@ from vramledger.engine.vllm.deployment import Deployment
 from vramledger.engine.vllm.kv.layout import layout_for
 from vramledger.engine.vllm.kv.pool import largest_model_len, size_pool
 from vramledger.engine.vllm.layouts import refusals, tensor_parallel_choices
+from vramledger.engine.vllm.reuse import reused
 from vramledger.errors import BadInput
 from vramledger.evidence import Basis, Figure, Unknown, total
 from vramledger.ledger.findings import findings
@@ -18,6 +19,7 @@ from vramledger.ledger.rank import RankAccount, rank_account
 from vramledger.ledger.startup import Startup, Verdict, verdict
 from vramledger.units import GIB
 
+_WEIGHT_FIELDS: Final = frozenset({"cpu_offload_gib", "lora"})  # of no bearing on the cache
 _MOST_RANKS: Final = 16  # tensor-parallel sizes listed when one is refused
 
 
@@ -140,11 +142,14 @@ def _pools(deployment: Deployment, stages: tuple[RankAccount, ...]) -> Pools:
         return Pools(unknown=model.cache_unknown)
     if not model.cache_layers:
         return Pools()
-    layout = layout_for(deployment)
+    layout = _layout(deployment, None)
     low, expected, high = (
         size_pool(deployment, layout, _bytes(stages, end)) for end in ("low", "value", "high")
     )
     return Pools(low, expected, high)
+
+
+_layout = reused(lambda deployment, _: layout_for(deployment), lambda _: _WEIGHT_FIELDS)
 
 
 def _bytes(stages: tuple[RankAccount, ...], end: str) -> tuple[int, ...]:

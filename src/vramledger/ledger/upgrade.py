@@ -12,6 +12,7 @@ from vramledger.evidence import Unknown
 from vramledger.ledger.account import Assessment, assess
 from vramledger.ledger.case import Case
 from vramledger.ledger.ledger import Ledger
+from vramledger.ledger.remedy import remedy
 from vramledger.units import format_gib
 
 UPGRADE_ID: Final = "A09"
@@ -26,14 +27,15 @@ _ROWS: Final = {
 
 
 def account(case: Case) -> Ledger:
-    """The case's ledger with the finding that says what an upgrade changes.
+    """The case's ledger with the findings that other accounts settle: a remedy, an upgrade.
 
     Raises:
         BadInput: the layout or a value is not possible for this model.
     """
     ledger = case.ledger()
-    found = upgrade(case, ledger)
-    return replace(ledger, findings=(*ledger.findings, found)) if found else ledger
+    more = (remedy(case), upgrade(case, ledger))
+    added = tuple(finding for finding in more if finding is not None)
+    return replace(ledger, findings=(*ledger.findings, *added))
 
 
 def upgrade(case: Case, now: Ledger) -> Finding | None:
@@ -45,7 +47,7 @@ def upgrade(case: Case, now: Ledger) -> Finding | None:
         then = assess(replace(case, version=newest).deployment())
     except VramError as error:
         return _finding(f"vLLM {newest} does not take this launch: {error}", None, None)
-    if now.fits and not then.fits:
+    if not then.fits:
         return _finding(f"On vLLM {newest} this launch does not start: {then.reason}", None, None)
     before, after = now.tokens, then.tokens
     if isinstance(before, Unknown) or isinstance(after, Unknown) or not before.value:

@@ -56,8 +56,8 @@ class ActivationPeak:
     def governed_by(self) -> str:
         """The phase that sets the peak: ``sampler``, ``forward pass`` or ``encoder``."""
         peaks = {
-            "sampler": self.sampler_bytes,
             "forward pass": self.forward_bytes,
+            "sampler": self.sampler_bytes,
             "encoder": self.encoder_bytes,
         }
         return max(peaks, key=peaks.__getitem__)

@@ -148,6 +148,24 @@ class Crossed:
 
 
 @dataclass(frozen=True, slots=True)
+class GrowingBesideSource:
+    """V0 with an encoder: every block holds every layer, and the source takes blocks of its own."""
+
+    source_tokens: int
+    title: str = "full attention and cross attention"
+    grows: bool = True
+    recycles: bool = False
+
+    def reserved(self, tokens: int, block_size: int, horizon: Horizon) -> int:
+        del horizon
+        return div_ceil(tokens, block_size)  # the check does not know the source
+
+    def held(self, tokens: int, block_size: int, horizon: Horizon) -> int:
+        del horizon
+        return div_ceil(tokens, block_size) + div_ceil(self.source_tokens, block_size)
+
+
+@dataclass(frozen=True, slots=True)
 class GroupDemand:
     """The demand of one group: a way of using blocks, bound to its block size."""
 

@@ -6,6 +6,7 @@ Source: vllm/v1/core/kv_cache_utils.py (kv_cache_planning.py from 0.33), get_kv_
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from vramledger.engine.vllm.kv.demand import Crossed, GrowingBesideSource
 from vramledger.engine.vllm.kv.packing import pack
 from vramledger.engine.vllm.kv.specs import Group, LayerSpec, PlannedLayer
 from vramledger.engine.vllm.kv.tuples import pack_tuples
@@ -79,6 +80,8 @@ def _one_group(layers: Sequence[PlannedLayer], rules: Rules) -> bool:
 
 def _kept_whole(layers: Sequence[PlannedLayer], rules: Rules) -> list[PlannedLayer]:
     """Window and chunk layers keep every token, when full attention is there to join."""
+    if not rules.v1:
+        layers = _beside_source(layers)
     grown = {layer.spec.block_size for layer in layers if layer.spec.use.grows}
     if not grown or all(layers[0].spec.same_blocks_as(layer.spec) for layer in layers):
         return list(layers)
@@ -87,6 +90,21 @@ def _kept_whole(layers: Sequence[PlannedLayer], rules: Rules) -> list[PlannedLay
     return [
         replace(layer, spec=layer.spec.kept_whole(shared or layer.spec.block_size))
         if layer.spec.use.recycles
+        else layer
+        for layer in layers
+    ]
+
+
+def _beside_source(layers: Sequence[PlannedLayer]) -> Sequence[PlannedLayer]:
+    """V0 gives self and cross attention one pool: a block has a page in every layer."""
+    uses = [layer.spec.use for layer in layers]
+    sources = [use.source_tokens for use in uses if isinstance(use, Crossed)]
+    if not sources:
+        return layers
+    use = GrowingBesideSource(max(sources))
+    return [
+        replace(layer, spec=replace(layer.spec, use=use))
+        if layer.spec.use.grows or isinstance(layer.spec.use, Crossed)
         else layer
         for layer in layers
     ]
