@@ -6,10 +6,11 @@ pessimistic end.
 """
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from enum import StrEnum
 from math import inf, isfinite, sqrt
 from typing import Final
+
+from vramledger.frozen import frozen
 
 
 class Basis(StrEnum):
@@ -31,7 +32,7 @@ def weakest(bases: Iterable[Basis]) -> Basis:
     return max(bases, key=_TRUST.__getitem__)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Figure:
     """A value with its band, basis and source. The unit is in the name that holds it."""
 
@@ -96,7 +97,7 @@ def difference(whole: Figure, part: Figure, source: str) -> Figure:
     return total((whole, part.scaled(-1.0)), source)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Unknown:
     """A figure that cannot be given, with the reason; JSON null beside ``reason``."""
 

@@ -11,17 +11,17 @@ import urllib.error
 import urllib.request
 from base64 import b64encode
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import IO, Any, Final
 from urllib.parse import unquote, urlsplit
 
 from vramledger.deadline import within
+from vramledger.frozen import frozen
 
 _PIECE: Final = 1 << 16
 _CREDENTIALS: Final = re.compile(r"//[^/@\s]*@")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Answer:
     """What a server sent. `more` says that it had more than was asked to read."""
 

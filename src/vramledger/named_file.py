@@ -10,11 +10,11 @@ import os
 import stat
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO, Final
 
 from vramledger.errors import BadInput
+from vramledger.frozen import frozen
 
 _REMEDIES: Final = {
     errno.ENOENT: "check its path",
@@ -27,7 +27,7 @@ _REMEDIES: Final = {
 _UTF16: Final = (b"\xff\xfe", b"\xfe\xff")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class NamedFile:
     """An open regular file with its size in bytes."""
 

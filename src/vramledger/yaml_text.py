@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final, TypeAlias
 
 from vramledger.errors import BadInput
+from vramledger.frozen import frozen
 
 Key: TypeAlias = str | int
 KeyPath: TypeAlias = tuple[Key, ...]
@@ -21,7 +22,7 @@ _TAG: Final = "tag:yaml.org,2002:"
 _INT: Final = re.compile(r"[-+]?(?:0x[0-9a-fA-F_]+|0o[0-7_]+|0b[01_]+|[0-9_]+)\Z")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class YamlText:
     """One document: plain values, and the 1-based line where each key stands."""
 

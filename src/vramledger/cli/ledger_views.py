@@ -1,13 +1,14 @@
 """The questions of ``vram ledger``: which one the options ask, and how its answer is shown."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from vramledger.engine.launch import Launch
 from vramledger.engine.read import read_launch
 from vramledger.errors import BadInput, ExitCode
+from vramledger.frozen import frozen
 from vramledger.ledger.case import Case
 from vramledger.ledger.question import accelerator_for, model_of
 from vramledger.units import parse_count
@@ -16,7 +17,7 @@ ENGINE = "vllm"
 _MOST_GIB = 1e6
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Asked:
     """The options as given."""
 
@@ -39,7 +40,7 @@ class Asked:
     from_metrics: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Shown:
     """An answer in the three forms; only the one asked for is made."""
 

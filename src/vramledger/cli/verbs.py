@@ -1,10 +1,11 @@
 """The verbs and their groups. A verb is one row here and one file with a `command`."""
 
-from dataclasses import dataclass
 from typing import Final
 
+from vramledger.frozen import frozen
 
-@dataclass(frozen=True, slots=True)
+
+@frozen
 class Verb:
     """One verb: where its command lives and the line the help shows for it."""
 

@@ -1,12 +1,12 @@
 """``docker run`` and its kin: options, image and the words handed to the container."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Final
 
 from vramledger.engine.launch import Argument, opening
 from vramledger.engine.wrappers import options, program_name
 from vramledger.errors import BadInput
+from vramledger.frozen import frozen
 
 RUNTIMES: Final = frozenset({"docker", "podman", "nerdctl", "docker.io"})
 _RUN: Final = frozenset({"run", "create"})
@@ -19,7 +19,7 @@ _SWITCHES: Final = options(
 _SHORT_SWITCHES: Final = frozenset("ditPq")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Container:
     """What a container is started with. `gpus` is None where the options grant all or none."""
 

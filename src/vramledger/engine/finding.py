@@ -1,7 +1,8 @@
 """Something a configuration does that its owner may not expect."""
 
-from dataclasses import dataclass
 from enum import StrEnum
+
+from vramledger.frozen import frozen
 
 
 class Severity(StrEnum):
@@ -12,7 +13,7 @@ class Severity(StrEnum):
     SILENT = "silent"  # it says nothing
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Finding:
     """One finding, with what it costs where that can be said."""
 

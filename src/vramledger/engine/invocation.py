@@ -1,7 +1,7 @@
 """From the words of a command to the engine it starts: wrappers, shells, containers peeled off."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Final
 
 from vramledger.engine.container import Container, read_container
@@ -17,6 +17,7 @@ from vramledger.engine.programs import (
 from vramledger.engine.shell import Command, assignments, leading_assignments, read_commands
 from vramledger.engine.wrappers import program_name, unwrap
 from vramledger.errors import BadInput
+from vramledger.frozen import frozen
 
 _SHELLS: Final = frozenset({"bash", "sh", "zsh", "dash", "ash"})
 _PYTHON_VALUED: Final = frozenset({"-X", "-W", "--check-hash-based-pycs"})
@@ -24,7 +25,7 @@ _COMMAND_MODULES: Final = frozenset({"vllm", "vllm.entrypoints.cli.main"})
 _DEEPEST: Final = 8
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Invocation:
     """An engine about to start: its arguments, environment and where they came from."""
 
@@ -132,7 +133,7 @@ def _in_shell(
     return []
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Match:
     """An engine's program and the words behind it."""
 

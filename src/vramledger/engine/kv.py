@@ -4,9 +4,10 @@ These are result types; each engine fills them by its own rules. *Page* is one l
 one block, *group* a set of layers that share block ids, as in vLLM.
 """
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Protocol
 
+from vramledger.frozen import frozen
 from vramledger.units import div_ceil
 
 
@@ -22,7 +23,7 @@ class BlockDemand(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class KvGroup:
     """Layers that share block ids. `layers` counts real layers, `padding` the filler ones."""
 
@@ -34,7 +35,7 @@ class KvGroup:
     demand: BlockDemand
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class LayerNeed:
     """Equal layers of one pipeline stage before grouping: no padding, no shared pages."""
 
@@ -43,7 +44,7 @@ class LayerNeed:
     demand: BlockDemand
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class KvLayout:
     """Groups and block bytes per pipeline stage, before any memory is assigned."""
 
@@ -67,7 +68,7 @@ class KvLayout:
         return sum(group.demand.reserved(tokens) for group in self.groups)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class KvPool:
     """The pool after memory is known. `num_blocks` is the minimum over ranks, null block included."""
 
@@ -91,7 +92,7 @@ class KvPool:
         return self.usable_blocks // each if each else 0
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class WholeBlocks:
     """Demand of a group whose cache grows with every token."""
 

@@ -1,9 +1,11 @@
 """A launch command as read, before any default: the same object for every way people write it."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import StrEnum
 from typing import Final
+
+from vramledger.frozen import frozen
 
 COMMAND: Final = "the launch command"
 HIDDEN: Final = "***"  # stands for a credential's value
@@ -16,7 +18,7 @@ class Usage(StrEnum):
     OFFLINE = "offline"  # the Python class, batch work
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Argument:
     """One word after the program's name; `unknown` names variables whose value is not given."""
 
@@ -24,7 +26,7 @@ class Argument:
     unknown: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Flag:
     """One argument as written. `value` is None for a switch."""
 
@@ -36,7 +38,7 @@ class Flag:
     refused: str = ""  # why this version does not accept the flag; empty when it does
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Launch:
     """What a launch command, compose file, manifest or unit says."""
 

@@ -1,13 +1,14 @@
 """Engines we recognise but do not account for: model and layout, read from their own flags."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Final
 
 from vramledger.engine.launch import Argument, Flag, Launch
+from vramledger.frozen import frozen
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Dialect:
     """How one engine names what every engine has; vLLM's long flag names are the values."""
 

@@ -1,8 +1,9 @@
 """Repairs of what web pages, chats and word processors do to a command before it is pasted."""
 
 import re
-from dataclasses import dataclass
 from typing import Final
+
+from vramledger.frozen import frozen
 
 _QUOTES: Final = str.maketrans(
     dict.fromkeys("\u201c\u201d\u201e\u201f\u2033", '"')
@@ -21,7 +22,7 @@ _LOOSE_CONTINUATION: Final = re.compile(r"\\[ \t]+(?=\r?\n)")
 _LONGEST_SHORT_NAME: Final = 3
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Repaired:
     """The text as it was meant, with one sentence for each kind of repair."""
 

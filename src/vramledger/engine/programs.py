@@ -1,13 +1,14 @@
 """The serving engines we recognise by the program, Python module or image that starts them."""
 
 import re
-from dataclasses import dataclass
 from typing import Final
+
+from vramledger.frozen import frozen
 
 VLLM: Final = "vllm"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Program:
     """How one engine is started. `commands` are program names with their subcommand."""
 
@@ -106,7 +107,7 @@ def by_script(path: str) -> Program | None:
     return next((p for end, p in _SCRIPTS if path.replace("\\", "/").endswith(end)), None)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ImageName:
     """An image reference in parts; `tag` is empty when there is none."""
 

@@ -3,7 +3,7 @@
 import os
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
@@ -16,6 +16,7 @@ from vramledger.engine.programs import PROGRAMS, VLLM, title_of
 from vramledger.engine.shell import Command, read_commands
 from vramledger.engine.vllm.command import parse
 from vramledger.errors import BadInput
+from vramledger.frozen import frozen
 from vramledger.named_file import read_text
 
 _FILE_ENDINGS: Final = frozenset({".yaml", ".yml", ".json", ".sh", ".service", ".container"})
@@ -27,7 +28,7 @@ _CONFIG: Final = "--config"
 _PINNED: Final = "vllm=="
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Source:
     """A text with its name for messages, the folder it lies in and the part that was asked for."""
 

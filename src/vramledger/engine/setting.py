@@ -1,8 +1,9 @@
 """A resolved argument that remembers where its value came from."""
 
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import Generic, TypeVar
+
+from vramledger.frozen import frozen
 
 T_co = TypeVar("T_co", covariant=True)
 
@@ -16,7 +17,7 @@ class Origin(StrEnum):
     IGNORED = "ignored"  # given, but this version does not act on it
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Setting(Generic[T_co]):
     """A value with its origin; `note` is one sentence where the origin needs explaining."""
 
@@ -29,7 +30,7 @@ class Setting(Generic[T_co]):
         return self.origin is Origin.GIVEN
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Layout:
     """How the model is spread. `world` GPUs make one replica of one data-parallel group."""
 

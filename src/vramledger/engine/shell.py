@@ -12,6 +12,7 @@ from typing import Final
 
 from vramledger.engine.launch import Argument, opening
 from vramledger.errors import BadInput
+from vramledger.frozen import frozen
 
 _LARGEST: Final = 1 << 20
 _NAME: Final = re.compile(r"[A-Za-z_]\w*")
@@ -20,7 +21,7 @@ _BRACED: Final = re.compile(r"(?P<name>\w+|[@*#?])(?:(?P<mark>:?[-=])(?P<default
 _ENDS: Final = frozenset("\n;&|()")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Command:
     """One simple command with the variables set for it, exported ones included."""
 

@@ -1,13 +1,13 @@
 """Programs that start another program: what to skip before the command they run."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Final
 
 from vramledger.engine.launch import Argument
+from vramledger.frozen import frozen
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Wrapper:
     """One wrapper's own words: a subcommand, options that take a value, leading positionals."""
 

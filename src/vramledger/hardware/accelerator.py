@@ -1,10 +1,11 @@
 """An accelerator as memory and time see it."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import StrEnum
 
 from vramledger.evidence import Figure
+from vramledger.frozen import frozen
 
 
 class Vendor(StrEnum):
@@ -17,7 +18,7 @@ class Vendor(StrEnum):
     CPU = "CPU"  # a host that serves on its own cores
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Accelerator:
     """One GPU (or die) as the driver shows it.
 

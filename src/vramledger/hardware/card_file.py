@@ -22,17 +22,17 @@ bandwidth_gb_s = { value = 320, from = "sheet" }
 
 import tomllib
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from vramledger.errors import BadInput
 from vramledger.evidence import Basis, Figure
+from vramledger.frozen import frozen
 from vramledger.hardware.accelerator import Accelerator, Vendor
 from vramledger.hardware.reported import Sibling, from_sibling
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class CardFile:
     """The parsed file; figures are read on demand, names are there at once."""
 

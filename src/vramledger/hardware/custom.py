@@ -1,12 +1,13 @@
 """Cards that the catalogue does not know as they are: from a data sheet, or with another total."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from math import isfinite
 from typing import Final
 
 from vramledger.errors import BadInput
 from vramledger.evidence import Basis, Figure
+from vramledger.frozen import frozen
 from vramledger.hardware.accelerator import Accelerator, Vendor
 from vramledger.units import GIB
 
@@ -14,7 +15,7 @@ LARGEST_GIB: Final = 2048.0  # no accelerator reports more than 2 TiB
 _KEPT_AT_MOST: Final = 0.03  # the largest share any driver in the catalogue keeps for itself
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class DataSheet:
     """What a supplier's sheet says of a card; give what programs see or the nominal size."""
 

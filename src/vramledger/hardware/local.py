@@ -2,17 +2,18 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from vramledger.errors import BadInput, CannotKnow
 from vramledger.evidence import Basis, Figure
+from vramledger.frozen import frozen
 from vramledger.hardware.accelerator import Accelerator, Vendor
 from vramledger.hardware.catalogue import find, printing
 from vramledger.units import GIB, MIB
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class LocalGpu:
     """One GPU of this machine; its accelerator carries the measured total."""
 
@@ -117,7 +118,7 @@ def _read(nvml: Any, device: Any, index: int, driver: str) -> LocalGpu:
     return LocalGpu(index, uuid, accelerator, memory.free, driver)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Memory:
     """Bytes of the board, of it kept by the driver (None where it does not say), and free."""
 

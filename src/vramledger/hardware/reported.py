@@ -7,17 +7,17 @@ that rule make the band; to 0.2 % of the board it holds for every pair of discre
 catalogue where both are known.
 """
 
-from dataclasses import dataclass
 from typing import Final
 
 from vramledger.evidence import Basis, Figure
+from vramledger.frozen import frozen
 
 # Drivers differ among themselves by this share of a board, either way: the median half-width of
 # the seen ranges in the catalogue. No derived figure is narrower.
 _DRIVER_SPREAD: Final = 0.001
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Sibling:
     """A card of the same generation whose reported memory was seen, in GiB."""
 

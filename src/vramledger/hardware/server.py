@@ -1,11 +1,11 @@
 """Servers: how many of one card a machine holds and how they are linked."""
 
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
 
 from vramledger.errors import BadInput
 from vramledger.evidence import Basis
+from vramledger.frozen import frozen
 from vramledger.hardware.accelerator import Accelerator
 
 _SIZES: Final = (1, 2, 4, 8)
@@ -20,7 +20,7 @@ class Topology(StrEnum):
     PCIE = "PCIe only"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Server:
     """`gpus` cards of one kind in one machine.
 

@@ -1,6 +1,6 @@
 """From a deployment to its ledger: the only place that says what fits."""
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Final
 
 from vramledger.engine.kv import KvPool
@@ -11,6 +11,7 @@ from vramledger.engine.vllm.layouts import refusals, tensor_parallel_choices
 from vramledger.engine.vllm.reuse import reused
 from vramledger.errors import BadInput
 from vramledger.evidence import Basis, Figure, Unknown, total
+from vramledger.frozen import frozen
 from vramledger.ledger.findings import findings
 from vramledger.ledger.host import host_rows
 from vramledger.ledger.ledger import Account, Ledger, RankLedger, Row
@@ -23,7 +24,7 @@ _WEIGHT_FIELDS: Final = frozenset({"cpu_offload_gib", "lora"})  # of no bearing 
 _MOST_RANKS: Final = 16  # tensor-parallel sizes listed when one is refused
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Pools:
     """The pool at the pessimistic, expected and optimistic end; all None without a cache."""
 
@@ -62,7 +63,7 @@ def build(deployment: Deployment, *, request_tokens: int | None = None) -> Ledge
     )
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Assessment:
     """What a ledger decides, without its rows for reading: enough to compare many deployments."""
 

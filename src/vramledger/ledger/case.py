@@ -1,17 +1,18 @@
 """A launch on a card as a question that can be asked again with one thing changed."""
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from vramledger.engine.launch import Flag, Launch
 from vramledger.engine.vllm.deployment import Deployment
 from vramledger.engine.vllm.resolve import resolve
+from vramledger.frozen import frozen
 from vramledger.hardware.accelerator import Accelerator
 from vramledger.ledger.account import build
 from vramledger.ledger.ledger import Ledger
 from vramledger.model.model import Model
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Case:
     """Everything a ledger depends on. Cases are values: changing one makes another."""
 

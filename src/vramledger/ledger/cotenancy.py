@@ -1,10 +1,11 @@
 """Two engines on the same GPUs: who is charged for whom, in which order, and with what fractions."""
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Final
 
 from vramledger.engine.vllm.rules import ProfileRule
 from vramledger.errors import BadInput, VramError
+from vramledger.frozen import frozen
 from vramledger.ledger.case import Case
 from vramledger.ledger.ledger import Ledger, RankLedger
 from vramledger.ledger.solve import Load, solve
@@ -13,7 +14,7 @@ from vramledger.units import format_gib
 _TARGET: Final = "gpu-memory-utilization"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Fractions:
     """Utilizations that let both start. The second's means a share of the whole GPU, or, where
     the version charges it for the first (`cumulative`), a share of the GPU up to which both fill it.
@@ -24,7 +25,7 @@ class Fractions:
     cumulative: bool
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Turn:
     """One launch order: the first runs, then the second starts beside it."""
 

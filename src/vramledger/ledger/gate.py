@@ -1,12 +1,12 @@
 """A gate for continuous integration: fail when a flag or an upgrade loses KV tokens, and say why."""
 
 import json
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
 from vramledger.errors import BadInput, CannotKnow
 from vramledger.evidence import Unknown
+from vramledger.frozen import frozen
 from vramledger.ledger.ledger import Ledger
 from vramledger.named_file import read_text
 
@@ -14,7 +14,7 @@ _LARGEST: Final = 16 << 20
 _SCHEMA: Final = "vramledger.ledger/1"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Baseline:
     """What an earlier ``vram ledger --json`` said."""
 
@@ -23,7 +23,7 @@ class Baseline:
     deployment: dict[str, Any]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Gate:
     """The verdict of the gate. `loss` is the share of KV tokens lost, negative for a gain."""
 

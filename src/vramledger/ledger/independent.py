@@ -1,12 +1,12 @@
 """What holds on any engine: weights, what a token costs, and how tensors can be split."""
 
-from dataclasses import dataclass
 from typing import Final
 
 from vramledger.engine.launch import Launch
 from vramledger.engine.vllm.layouts import tensor_parallel_choices
 from vramledger.engine.vllm.versions import rules_for
 from vramledger.evidence import Figure
+from vramledger.frozen import frozen
 from vramledger.model.inspection import Inspection, inspect
 from vramledger.model.model import Model
 from vramledger.units import GIB
@@ -14,7 +14,7 @@ from vramledger.units import GIB
 _MOST_RANKS: Final = 16
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Independent:
     """The part of an account that needs no engine; `reason` says why the rest is missing."""
 

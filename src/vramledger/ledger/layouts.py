@@ -1,18 +1,18 @@
 """Every way to spread a launch over a number of GPUs: an account each, or the rule that forbids it."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Final
 
 from vramledger.engine.vllm.layouts import refusals
 from vramledger.errors import BadInput, VramError
+from vramledger.frozen import frozen
 from vramledger.ledger.account import Assessment, assess
 from vramledger.ledger.case import Case
 
 MOST_GPUS: Final = 256
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Spread:
     """One layout. Figures are those of the tightest rank at the pessimistic end, GiB."""
 

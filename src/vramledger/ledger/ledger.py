@@ -1,12 +1,12 @@
 """The memory account of a deployment, per rank: result types, no arithmetic of engines."""
 
-from dataclasses import dataclass
 from enum import StrEnum
 
 from vramledger.engine.finding import Finding
 from vramledger.engine.kv import KvPool
 from vramledger.engine.vllm.deployment import Deployment
 from vramledger.evidence import Figure, Unknown
+from vramledger.frozen import frozen
 
 
 class Account(StrEnum):
@@ -17,7 +17,7 @@ class Account(StrEnum):
     HIDDEN = "hidden by the engine"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Row:
     """One line of the account, in GiB on one rank."""
 
@@ -29,7 +29,7 @@ class Row:
     note: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class RankLedger:
     """One GPU's share. Rows with `in_budget` add up to `budget` (the KV pool and margin included)."""
 
@@ -53,7 +53,7 @@ class RankLedger:
         raise KeyError(key)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class HostRow:
     """One line of the host ledger, in GiB of the server's memory."""
 
@@ -63,7 +63,7 @@ class HostRow:
     note: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Lever:
     """One change to the launch, everything else equal, at expected values."""
 
@@ -79,7 +79,7 @@ class Lever:
         }
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Ledger:
     """The whole account and its verdict."""
 

@@ -1,7 +1,7 @@
 """What would change the pool: single changes to the launch, each with its effect."""
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Final
 
 from vramledger.engine.kv import KvPool
@@ -11,6 +11,7 @@ from vramledger.engine.vllm.deployment import Deployment
 from vramledger.engine.vllm.kv.layout import layout_for
 from vramledger.engine.vllm.kv.pool import size_pool
 from vramledger.errors import VramError
+from vramledger.frozen import frozen
 from vramledger.ledger.ledger import Lever
 from vramledger.ledger.rank import RankAccount
 from vramledger.units import GIB
@@ -21,7 +22,7 @@ _FEWEST_ROWS: Final = 16
 _FEWEST_TOKENS: Final = 1024
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Change:
     flag: str
     deployment: Deployment

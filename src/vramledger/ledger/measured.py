@@ -1,20 +1,20 @@
 """Measured beside predicted: the readings of a start-up log or a metrics page against a ledger."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Final
 
 from vramledger.engine.vllm.log.startup import Reading, StartupLog
 from vramledger.engine.vllm.metrics_page import CacheConfig
 from vramledger.errors import ExitCode
 from vramledger.evidence import Basis, Figure, Unknown, total
+from vramledger.frozen import frozen
 from vramledger.ledger.ledger import Ledger, RankLedger
 
 WORTH_EXPLAINING: Final = 0.02  # relative gap above which a reason is owed
 _ROUNDED: Final = {"GiB": 0.005, "x": 0.005}  # half the last digit that logs print
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Comparison:
     """One line of the log beside the ledger. `gap` is (measured - predicted) / predicted."""
 
@@ -29,7 +29,7 @@ class Comparison:
     reason: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Line:
     """How one reading is called and where the ledger holds its counterpart."""
 

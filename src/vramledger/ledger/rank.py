@@ -1,7 +1,7 @@
 """The account of one rank before the cache: budget, rows, and what is left."""
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Final
 
 from vramledger.engine.vllm.activation import ActivationPeak, activation_peak, sampling_work
@@ -18,6 +18,7 @@ from vramledger.engine.vllm.overheads import (
 from vramledger.engine.vllm.rules import ProfileRule
 from vramledger.engine.vllm.weights import RankWeights, rank_weights
 from vramledger.evidence import Basis, Figure, difference, total
+from vramledger.frozen import frozen
 from vramledger.ledger.ledger import Account, Row
 from vramledger.model.model import ModelKind
 from vramledger.units import GIB, format_gib
@@ -25,7 +26,7 @@ from vramledger.units import GIB, format_gib
 _STEP: Final = 1024  # batched tokens of the slope in the note
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class RankAccount:
     """One rank before its cache is sized. `left` is what the engine finds for the KV pool, GiB."""
 

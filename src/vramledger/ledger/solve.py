@@ -1,10 +1,11 @@
 """Inverse questions: the largest or smallest setting that still holds, at the pessimistic end."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Final
 
 from vramledger.errors import CannotKnow, UnknownName, VramError
+from vramledger.frozen import frozen
 from vramledger.ledger.case import Case
 from vramledger.ledger.ledger import Ledger
 from vramledger.units import format_bytes, format_gib
@@ -14,7 +15,7 @@ _LARGEST_TP: Final = 64
 _OTHER_SHARES: Final = ("0.90", "0.95")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Load:
     """What must be held: so many requests of so many tokens each."""
 
@@ -22,7 +23,7 @@ class Load:
     tokens: int | None = None  # None: max_model_len
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Solution:
     """The answer to one inverse question."""
 

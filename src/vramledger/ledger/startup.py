@@ -5,7 +5,6 @@ Every check is made at the pessimistic end. The first phase that fails is named 
 
 import math
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from typing import Final
 
 from vramledger.engine.finding import Severity
@@ -13,12 +12,13 @@ from vramledger.engine.kv import KvPool
 from vramledger.engine.vllm.deployment import Deployment
 from vramledger.engine.vllm.graph_memory import captures
 from vramledger.engine.vllm.lint import lint
+from vramledger.frozen import frozen
 from vramledger.ledger.rank import RankAccount
 from vramledger.model.cache import RecurrentState
 from vramledger.units import GIB, format_gib
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Startup:
     """What the checks look at: every distinct rank, and the pool at its pessimistic end."""
 
@@ -37,7 +37,7 @@ class Startup:
         return round(pool.tokens * gib * GIB / size) if size else None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Verdict:
     """Whether it starts and serves one full-length request, and the sentence that says so."""
 

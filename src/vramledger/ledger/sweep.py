@@ -1,10 +1,10 @@
 """A table over one setting, and which of parameters, length and concurrency moves the total most."""
 
-from dataclasses import dataclass
 from itertools import pairwise
 from typing import Final
 
 from vramledger.errors import BadInput, VramError
+from vramledger.frozen import frozen
 from vramledger.ledger.case import Case
 from vramledger.ledger.ledger import Ledger
 from vramledger.units import GIB, parse_count
@@ -15,7 +15,7 @@ _COUNTED: Final = frozenset({"max-num-batched-tokens", "max-num-seqs"})
 _NOT_OURS: Final = frozenset({"weights", "kv_cache", "margin"})
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Axis:
     """A setting and the values to try: a flag of the engine, or one of the load."""
 
@@ -23,7 +23,7 @@ class Axis:
     values: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Entry:
     """One row of the table, in GiB on the first rank; None where the setting is not possible."""
 
@@ -45,7 +45,7 @@ class Entry:
         return self.weights_gib + self.other_gib + self.load_gib
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Mover:
     """What doubling one quantity adds to the need of a rank."""
 
@@ -53,7 +53,7 @@ class Mover:
     added_gib: float
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Slope:
     """KV tokens lost for each 1,024 more of a setting, between the two values."""
 

@@ -1,19 +1,20 @@
 """Two ledgers side by side: what differs in the settings, what changes in the account, and why."""
 
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from typing import Final
 
 from vramledger.engine.setting import Setting
 from vramledger.engine.vllm.deployment import Deployment
 from vramledger.errors import VramError
 from vramledger.evidence import Unknown
+from vramledger.frozen import frozen
 from vramledger.ledger.case import Case
 from vramledger.ledger.ledger import Ledger
 
 _LEAST_GIB: Final = 0.005
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class SettingChange:
     """One setting that differs after defaults, and what it alone does to the KV tokens."""
 
@@ -25,7 +26,7 @@ class SettingChange:
     )
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class RowChange:
     """One row of the first rank that moved, in GiB."""
 
@@ -39,7 +40,7 @@ class RowChange:
         return self.after_gib - self.before_gib
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Versus:
     """What changes from A to B."""
 

@@ -4,13 +4,13 @@ A decoder layer may own several caches (attention beside a state, self beside cr
 none. Sizes are elements; the element size belongs to the deployment, except where a layer fixes it.
 """
 
-from dataclasses import dataclass
 from enum import StrEnum
 
+from vramledger.frozen import frozen
 from vramledger.model.dtype import DType
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class FullAttention:
     """Keys and values of every token."""
 
@@ -25,7 +25,7 @@ class FullAttention:
         return self.kv_heads * (self.k_dim + self.v_dim)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class SlidingAttention:
     """Keys and values of the last `window` tokens."""
 
@@ -39,7 +39,7 @@ class SlidingAttention:
         return self.kv_heads * (self.k_dim + self.v_dim)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ChunkedAttention:
     """Keys and values of the current chunk of `chunk` tokens (Llama 4)."""
 
@@ -53,7 +53,7 @@ class ChunkedAttention:
         return self.kv_heads * (self.k_dim + self.v_dim)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class LatentAttention:
     """MLA: one latent and one rotary key for all heads, no values. `indexer_dim` > 0 for DSA."""
 
@@ -67,7 +67,7 @@ class LatentAttention:
         return self.rank + self.rope_dim
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class CompressedAttention:
     """DeepSeek-V4: a sliding window of plain states beside one compressed state per `ratio` tokens.
 
@@ -92,7 +92,7 @@ class StateKind(StrEnum):
     SHORT_CONV = "short convolution"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class StatePart:
     """One array of a recurrent state."""
 
@@ -103,7 +103,7 @@ class StatePart:
     group_width: int = 0  # width of one B or C group
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class RecurrentState:
     """A fixed state per sequence, whatever its length."""
 
@@ -112,7 +112,7 @@ class RecurrentState:
     heads: int  # heads (or channels) that tensor parallelism must divide
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class CrossAttention:
     """Keys and values of the encoder's output, fixed once the input is encoded."""
 
@@ -126,7 +126,7 @@ class CrossAttention:
         return self.kv_heads * (self.k_dim + self.v_dim)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class SharedWith:
     """The layer reads another layer's cache and owns none."""
 
@@ -145,7 +145,7 @@ CacheSpec = (
 )
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class CacheLayer:
     """A cache that decoder layer `layer` owns."""
 

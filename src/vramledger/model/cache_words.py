@@ -1,10 +1,10 @@
 """A model's caches in words, layers that keep alike in one line."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from math import prod
 from typing import Any, Final
 
+from vramledger.frozen import frozen
 from vramledger.model.cache import (
     CacheSpec,
     ChunkedAttention,
@@ -22,7 +22,7 @@ from vramledger.units import format_bytes
 _ELEMENT_BYTES: Final = 2
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class CacheLine:
     """Layers that keep the same thing, and what they cost together."""
 

@@ -1,10 +1,11 @@
 """What was found behind a reference, and the model it makes."""
 
 import re
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from vramledger.errors import BadInput, UnknownName
+from vramledger.frozen import frozen
 from vramledger.model.architectures import build
 from vramledger.model.config import Config
 from vramledger.model.model import Model
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
 _SAYS_QUANTISED: Final = r"(fp8|fp4|awq|gptq|int[48]|w[48]a(8|16)|[48]bit)\b"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Checkpoint:
     """A configuration, weight headers, or both; at least one of them is there."""
 

@@ -7,6 +7,7 @@ from math import prod
 from typing import Final
 
 from vramledger.evidence import Basis
+from vramledger.frozen import frozen
 from vramledger.model.dtype import DType
 from vramledger.model.files.stored import StoredTensor, StoredWeights, show
 from vramledger.model.model import Model, ModelKind, TextShape
@@ -32,7 +33,7 @@ _COMPANION: Final = re.compile(
 _MXFP4: Final = re.compile(r"_(?:blocks|scales)\Z")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class StoredEncoding:
     """A weight whose bytes are known from a header; a part of it takes its share of them."""
 

@@ -1,9 +1,9 @@
 """What `inspect` says of a model: parameters, bytes and what a token costs, as plain figures."""
 
-from dataclasses import dataclass
 from typing import Final
 
 from vramledger.evidence import Basis
+from vramledger.frozen import frozen
 from vramledger.model import figures
 from vramledger.model.cache_words import CacheLine, cache_lines
 from vramledger.model.dtype import DType
@@ -13,7 +13,7 @@ from vramledger.model.tensor import Role
 _BEYOND_THE_CLASS: Final = frozenset({Role.BUFFER})
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class RoleCount:
     """Parameters and stored bytes of one role."""
 
@@ -22,7 +22,7 @@ class RoleCount:
     stored_bytes: int
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class CacheFigures:
     """Bytes of the caches at tensor parallelism 1 with 2-byte elements."""
 
@@ -36,7 +36,7 @@ class CacheFigures:
     lines: tuple[CacheLine, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Inspection:
     """A model's figures, each with its basis where the name does not say it."""
 

@@ -1,11 +1,12 @@
 """`Model`: everything memory needs to know about a network, whatever file it came from."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import StrEnum
 
 from vramledger.errors import CannotKnow
 from vramledger.evidence import Basis
+from vramledger.frozen import frozen
 from vramledger.model.cache import CacheLayer
 from vramledger.model.dtype import DType
 from vramledger.model.rotary import RotaryTable
@@ -20,7 +21,7 @@ class ModelKind(StrEnum):
     ENCODER = "encoder"  # embedding, reranking, classification: no cache
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Experts:
     """A mixture of experts. `layers` is how many decoder layers carry one."""
 
@@ -31,7 +32,7 @@ class Experts:
     layers: int
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class TextShape:
     """Dimensions of the decoder that serves tokens (the text part of a multimodal model)."""
 
@@ -48,7 +49,7 @@ class TextShape:
     short_positions: int | None = None  # LongRoPE: the length it was trained at before extension
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class TowerInput:
     """What one largest item of a modality costs the encoder and the prompt.
 
@@ -65,7 +66,7 @@ class TowerInput:
     levels: int = 1  # hidden states it hands on per token (1 + deepstack levels)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Quantization:
     """How the checkpoint's weights are stored and what that shrinks."""
 
@@ -79,7 +80,7 @@ class Quantization:
     act_order: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Model:
     """A network as memory sees it. Tensors and caches are whole-model, before any split."""
 

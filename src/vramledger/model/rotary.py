@@ -5,9 +5,9 @@ allows, the rotated part of a head, and a scaling that may lengthen the table.
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import Final
 
+from vramledger.frozen import frozen
 from vramledger.model.config import Config
 
 _TEXT_KEYS: Final = ("text_config", "llm_config", "language_config")
@@ -45,7 +45,7 @@ _PLAIN_FOR_SLIDING: Final = frozenset({"gemma3", "gemma3_text", "gemma3n_text", 
 _FLOAT32: Final = frozenset({"gpt_oss"})  # classes that keep the table in float32
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class RotaryTable:
     """One table of `positions` rows, `dim` elements each (cosines and sines together).
 

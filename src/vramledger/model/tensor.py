@@ -1,11 +1,11 @@
 """Weights: what a tensor is for, how it splits over ranks, and how many bytes it takes."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from enum import StrEnum
 from math import prod
 from typing import Protocol
 
+from vramledger.frozen import frozen
 from vramledger.model.dtype import DType
 
 
@@ -53,7 +53,7 @@ class Encoding(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Tensor:
     """One parameter, or `copies` equal ones (the experts of a layer).
 

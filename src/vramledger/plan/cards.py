@@ -1,10 +1,10 @@
 """The cards of a plan: names from the catalogue, cards from data sheets, and their prices."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 from vramledger.errors import BadInput
 from vramledger.evidence import Basis
+from vramledger.frozen import frozen
 from vramledger.hardware.accelerator import Accelerator, Vendor
 from vramledger.hardware.catalogue import find
 from vramledger.hardware.custom import DataSheet, custom
@@ -16,7 +16,7 @@ from vramledger.yaml_text import KeyPath, YamlText
 Sheets = Mapping[str, Accelerator]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class CardPrice:
     """What one card costs an hour."""
 

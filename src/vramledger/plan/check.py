@@ -1,9 +1,9 @@
 """Checking a plan file: every problem at once, and what others have to say about it."""
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 from typing import TypeAlias
 
+from vramledger.frozen import frozen
 from vramledger.plan.problems import PlanProblems
 from vramledger.plan.read import read_plan
 from vramledger.plan.requirement import Requirement
@@ -12,7 +12,7 @@ Judge: TypeAlias = Callable[[Requirement], Iterable[str]]
 """Says, one sentence each, what of a sound plan cannot be met or decided; sizing brings them."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class PlanCheck:
     """The outcome. `requirement` is None where `problems` keep the plan from being read."""
 

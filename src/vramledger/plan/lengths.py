@@ -7,13 +7,13 @@ tail, and with the longest request as a cell of its own.
 
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import pairwise
 from math import fsum, isfinite, log
 from typing import Final
 
 from vramledger.errors import BadInput
 from vramledger.evidence import Basis
+from vramledger.frozen import frozen
 
 LONGEST: Final = 1 << 30  # tokens; longer than any context
 _BODY_BINS: Final = 8  # below the lowest percentile
@@ -21,7 +21,7 @@ _STEP_BINS: Final = 4  # between two percentiles, or within one bin of a histogr
 _AT_THE_END: Final = 0.02  # of a step's requests, counted at its upper end
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Length:
     """One cell: requests of about this many tokens, and their share of all requests."""
 
@@ -34,7 +34,7 @@ class Length:
         return self.input_tokens + self.output_tokens
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class LengthDistribution:
     """Joint lengths; weights add up to one."""
 
@@ -76,7 +76,7 @@ class LengthDistribution:
         return fsum(cell.weight for cell in self.cells if cell.total_tokens > tokens)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Marginal:
     """The distribution of one length: (tokens, weight), ascending, weights adding up to one."""
 

@@ -1,11 +1,11 @@
 """Prices as people write them: ``1.10/h``, ``USD 2.5/h``, ``€60/day``."""
 
 import re
-from dataclasses import dataclass
 from math import isfinite
 from typing import Final
 
 from vramledger.errors import BadInput
+from vramledger.frozen import frozen
 
 _HOURS: Final = {"h": 1, "hour": 1, "day": 24, "month": 730, "year": 8760}
 _PRICE: Final = re.compile(
@@ -14,7 +14,7 @@ _PRICE: Final = re.compile(
 )
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Price:
     """Money per GPU and hour; `currency` is empty where none was written."""
 

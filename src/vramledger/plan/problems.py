@@ -2,10 +2,10 @@
 
 import re
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from vramledger.errors import BadInput, nearest
+from vramledger.frozen import frozen
 from vramledger.plan.percentiles import PATTERN
 from vramledger.yaml_text import Key, KeyPath, YamlText
 
@@ -67,7 +67,7 @@ def dotted(path: KeyPath) -> str:
     return joined
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Problem:
     """One finding of pydantic, placed in the file."""
 

@@ -6,13 +6,13 @@ A profile is one file, `profiles/<name>.toml`: either the joint histogram of a p
 
 import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any, Final
 
 from vramledger.errors import UnknownName
 from vramledger.evidence import Basis
+from vramledger.frozen import frozen
 from vramledger.plan.lengths import (
     LengthDistribution,
     from_cells,
@@ -25,7 +25,7 @@ from vramledger.plan.requirement import Kind
 _FOLDER: Final = Path(__file__).with_name("profiles")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Profile:
     """The lengths of one kind of use, with where they were seen."""
 

@@ -1,10 +1,11 @@
 """The requirement: what a plan asks for, as values the rest of the product computes with."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import StrEnum
 
 from vramledger.evidence import Basis
+from vramledger.frozen import frozen
 from vramledger.hardware.accelerator import Accelerator
 from vramledger.plan.lengths import LengthDistribution
 
@@ -32,7 +33,7 @@ class LoadUnit(StrEnum):
     USERS = "users"  # people with access
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Load:
     """How much arrives or runs at once, at the scenario's peak."""
 
@@ -44,7 +45,7 @@ class Load:
     source: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class LatencyLimit:
     """Percentiles of one latency that must hold, for inputs up to a length."""
 
@@ -52,7 +53,7 @@ class LatencyLimit:
     percentiles: Mapping[float, float]  # share (0..1) -> seconds
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Contract:
     """Thresholds of acceptance; every one may be absent, none is preset."""
 
@@ -88,7 +89,7 @@ class Contract:
         return not self.latency and all(value is None for value in rest)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Scenario:
     """A named slice of the workload with its own load and contract."""
 
@@ -101,7 +102,7 @@ class Scenario:
     contract: Contract = field(default_factory=Contract)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class EngineChoice:
     """The engine, its version and the arguments that every candidate keeps."""
 
@@ -110,7 +111,7 @@ class EngineChoice:
     args: Mapping[str, str | None] = field(default_factory=dict)  # None: a switch
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class QualityEvidence:
     """Where the evidence for a smaller precision lies, and how much agreement it must show."""
 
@@ -118,7 +119,7 @@ class QualityEvidence:
     min_agreement: float | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Requirement:
     """One plan, read and checked."""
 

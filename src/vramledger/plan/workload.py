@@ -1,11 +1,11 @@
 """The workload of a plan: lengths of requests, and how many come or run at once."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any, Final
 
 from vramledger.errors import BadInput, CannotKnow
 from vramledger.evidence import Basis
+from vramledger.frozen import frozen
 from vramledger.plan.document import Bin, WorkloadPart
 from vramledger.plan.lengths import (
     LengthDistribution,
@@ -25,7 +25,7 @@ _LENGTH_KEYS: Final = ("profile", "requests", "input_tokens", "output_tokens")
 _LOAD_KEYS: Final = tuple(str(unit) for unit in LoadUnit)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Written:
     """A workload as one place of the file gives it, with the path of that place."""
 
@@ -36,7 +36,7 @@ class Written:
         return tuple(key for key in keys if getattr(self.part, key) is not None)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Lengths:
     """Lengths and what had to be assumed about them, one sentence each."""
 

@@ -1,11 +1,11 @@
 """A ledger for a terminal: the verdict, a bar a rank, tokens, the rows in three groups, findings."""
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from itertools import groupby
 from typing import Final
 
 from vramledger.evidence import Figure, Unknown, total
+from vramledger.frozen import frozen
 from vramledger.ledger.ledger import Account, Ledger, RankLedger
 
 _BAR: Final = 60
@@ -22,7 +22,7 @@ _MARKS: Final = {
 }
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class RankGroup:
     """Ranks whose rows are equal, shown once."""
 

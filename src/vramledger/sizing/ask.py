@@ -1,11 +1,12 @@
 """What a person types after ``vram size``, turned into a question."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from math import isfinite
 
 from vramledger.errors import BadInput
 from vramledger.evidence import Basis
+from vramledger.frozen import frozen
 from vramledger.hardware.accelerator import Accelerator
 from vramledger.hardware.catalogue import accelerators, find
 from vramledger.model.load import load_model
@@ -22,7 +23,7 @@ _DEFAULT_PROFILE = "chat"
 _MOST = 1e9
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Asked:
     """The options of the verb, as given."""
 
@@ -39,7 +40,7 @@ class Asked:
     engine_version: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Prices:
     """Money per GPU and hour by the card's own name, all in one currency ("" where none is written)."""
 

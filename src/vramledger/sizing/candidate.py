@@ -1,11 +1,12 @@
 """Candidates: a card, a precision and a layout, with what they hold. Result types."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Final
 
 from vramledger.engine.setting import Layout
 from vramledger.evidence import Basis, Figure
+from vramledger.frozen import frozen
 from vramledger.hardware.accelerator import Accelerator
 
 SHARES: Final = (0.5, 0.95, 0.99)
@@ -14,7 +15,7 @@ HOLDS: Final = "holds"
 HOLDS_NOT: Final = "does not hold"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Precision:
     """How weights and cache are held; "as-stored" and "auto" leave the checkpoint as it is."""
 
@@ -26,7 +27,7 @@ class Precision:
         return self.weights if self.kv == "auto" else f"{self.weights}, {self.kv} KV"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Margin:
     """One link of the chain of margins: what it is and what it takes from each replica."""
 
@@ -35,7 +36,7 @@ class Margin:
     gpus: int  # GPUs the whole plan would save without it
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Holding:
     """What one replica's pool holds of scenarios that are in flight together."""
 
@@ -50,7 +51,7 @@ class Holding:
     mix_tokens: Figure  # tokens the pool holds at the average length of this mix
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Link:
     """What joins the GPUs of one replica."""
 
@@ -63,7 +64,7 @@ class Link:
     source: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Candidate:
     """One card, precision and layout. `gpus` of `replicas` serve the requirement together.
 
@@ -108,7 +109,7 @@ class Candidate:
         return max(self.holdings, key=lambda holding: holding.replicas, default=None)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Smaller:
     """The next smaller choice on the same card, why it fails, and single changes that mend it."""
 
@@ -119,7 +120,7 @@ class Smaller:
     remedies: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class CardResult:
     """All candidates of one card, best first, and the next smaller one explained."""
 
@@ -137,7 +138,7 @@ class CardResult:
         return self.best or next(iter(self.candidates), None)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Sizing:
     """The answer: cards with their candidates, and what was and was not checked."""
 

@@ -7,11 +7,12 @@ independent requests follows from the single one by its Fourier transform: exact
 
 from bisect import bisect_left
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
+from dataclasses import field
 from itertools import accumulate
 from math import ceil, fsum, sqrt
 from typing import Final
 
+from vramledger.frozen import frozen
 from vramledger.plan.lengths import Length
 from vramledger.sizing.fourier import inverse, transform
 
@@ -23,7 +24,7 @@ _REACH: Final = 9.0  # standard deviations of the sum kept on the grid
 _GUARD: Final = 64  # cells kept free at the end, so that rounding never wraps around
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class InFlight:
     """The blocks one request in flight holds: values ascending, with their probabilities."""
 

@@ -1,12 +1,13 @@
 """The engine's arguments of a plan, read as vLLM's parser reads them, and what they pin."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Final
 
 from vramledger.engine.launch import Argument, Flag, Launch
 from vramledger.engine.vllm.command import parse
 from vramledger.errors import BadInput
+from vramledger.frozen import frozen
 from vramledger.sizing.question import Pinned
 from vramledger.units import parse_count
 
@@ -20,7 +21,7 @@ _LENGTH: Final = "max-model-len"
 _TP, _PP, _EP = "tensor-parallel-size", "pipeline-parallel-size", "enable-expert-parallel"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class EngineArguments:
     """Flags every candidate keeps, the layout they state, and the length they limit requests to."""
 

@@ -1,6 +1,6 @@
 """One candidate: the rules that may forbid it, its ledger, and what its pool holds."""
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from math import ceil
 
 from vramledger.engine.launch import Flag, Launch
@@ -11,6 +11,7 @@ from vramledger.engine.vllm.platforms import support
 from vramledger.engine.vllm.resolve import resolve
 from vramledger.errors import BadInput, CannotKnow, UnknownName
 from vramledger.evidence import Figure
+from vramledger.frozen import frozen
 from vramledger.hardware.accelerator import Accelerator
 from vramledger.ledger.account import Assessment, assess
 from vramledger.sizing.candidate import HOLDS, Candidate, Holding, Link, Precision
@@ -24,7 +25,7 @@ from vramledger.sizing.question import Question
 from vramledger.sizing.waste import kv_waste_gib, weights_waste_gib
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Choice:
     """What one candidate decides."""
 
@@ -34,7 +35,7 @@ class Choice:
     extra: tuple[Flag, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Obstacle:
     """What forbids a choice: the rule's name and one sentence."""
 

@@ -1,10 +1,10 @@
 """The share of a pool kept free on purpose, applied once."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from math import ceil
 from typing import Final
 
+from vramledger.frozen import frozen
 from vramledger.plan.requirement import Kind
 from vramledger.sizing.peaks import Peak
 
@@ -13,7 +13,7 @@ AUTO_HEADROOM: Final = {Kind.LATENCY: 0.25, Kind.THROUGHPUT: 0.10}
 LONGEST_SHARE: Final = 0.999
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Headroom:
     """Blocks kept free in one replica's pool, and why that many."""
 

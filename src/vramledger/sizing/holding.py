@@ -1,10 +1,10 @@
 """What one replica's pool holds of the scenarios, how many replicas they take, and what margins cost."""
 
-from dataclasses import dataclass
 from math import ceil
 
 from vramledger.engine.kv import BlockDemand, KvPool
 from vramledger.evidence import Basis, Figure
+from vramledger.frozen import frozen
 from vramledger.plan.lengths import LengthDistribution
 from vramledger.sizing.candidate import SHARES, Holding, Margin
 from vramledger.sizing.demand import Demand, InFlight, in_flight, mixed
@@ -13,7 +13,7 @@ from vramledger.sizing.need import Need
 from vramledger.sizing.peaks import Peak
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Replica:
     """One replica as holdings see it: the pool at three ends, and the most sequences it runs."""
 

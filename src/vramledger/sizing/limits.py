@@ -1,9 +1,9 @@
 """The longest request: what is refused beyond it, and the max_model_len that admits it."""
 
-from dataclasses import dataclass
 from typing import Final
 
 from vramledger.errors import BadInput
+from vramledger.frozen import frozen
 from vramledger.model.model import Model
 from vramledger.plan.lengths import LengthDistribution, from_cells
 from vramledger.units import round_up
@@ -11,7 +11,7 @@ from vramledger.units import round_up
 _LENGTH_STEP: Final = 1024  # limits are rounded up to whole KiB of tokens
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Kept:
     """The requests within a limit, and the share of all requests that is beyond it."""
 

@@ -1,13 +1,12 @@
 """What must be held: one scenario's lengths and requests in flight."""
 
-from dataclasses import dataclass
-
 from vramledger.evidence import Figure
+from vramledger.frozen import frozen
 from vramledger.plan.lengths import LengthDistribution
 from vramledger.plan.requirement import Kind
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Need:
     """One scenario. Counts are over all replicas.
 

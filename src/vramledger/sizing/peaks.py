@@ -1,18 +1,18 @@
 """Which scenarios run at the same time: their loads add up, and the strictest moment decides."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from itertools import product
 from typing import Final
 
 from vramledger.evidence import Basis, Figure, weakest
+from vramledger.frozen import frozen
 from vramledger.plan.requirement import Kind
 from vramledger.sizing.need import Need
 
 _DAY: Final = 24 * 60
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Peak:
     """Scenarios that may be at their peaks together. At least one."""
 

@@ -7,18 +7,18 @@ whatever the durations (the M/G/infinity queue), which gives the peak.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from math import exp, inf, isfinite
 from typing import Final
 
 from vramledger.errors import BadInput, UnknownName
 from vramledger.evidence import Basis, Figure
+from vramledger.frozen import frozen
 
 _SECONDS_AN_HOUR: Final = 3600.0
 PEAK_SHARE: Final = 0.99  # of the busy hour's moments that the peak covers
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Factor:
     """One assumption of the chain; `low` makes for less load, `high` for more."""
 
@@ -45,7 +45,7 @@ FACTORS: Final = (
 _BY_NAME: Final = {factor.name: factor for factor in FACTORS}
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Traffic:
     """What a number of people makes in the busy hour."""
 
@@ -83,7 +83,7 @@ def traffic(
     )
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Chain:
     rate: float
     seconds: float

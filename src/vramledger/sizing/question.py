@@ -1,10 +1,11 @@
 """What sizing is asked: the model, the scenarios and the choices that are open."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from vramledger.engine.launch import Flag
 from vramledger.engine.setting import Layout
+from vramledger.frozen import frozen
 from vramledger.hardware.accelerator import Accelerator
 from vramledger.model.model import Model
 from vramledger.sizing.candidate import Precision
@@ -12,7 +13,7 @@ from vramledger.sizing.need import Need
 from vramledger.sizing.served import AS_STORED, Served
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Pinned:
     """Parts of the layout that the engine's arguments state; None leaves them open."""
 
@@ -29,7 +30,7 @@ class Pinned:
         )
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Question:
     """Everything a sizing run depends on; no hidden state."""
 

@@ -2,10 +2,10 @@
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Final
 
 from vramledger.errors import BadInput, UnknownName
+from vramledger.frozen import frozen
 from vramledger.model import catalogue
 from vramledger.model.load import load_model
 from vramledger.model.model import Model
@@ -35,7 +35,7 @@ _WORDS: Final = frozenset(
 _SEPARATOR: Final = re.compile(r"[-_.]")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Served:
     """What is loaded: a reference with its model, and the ``--quantization`` to load it with."""
 

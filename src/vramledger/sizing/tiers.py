@@ -1,11 +1,11 @@
 """A first screen: which classes of load each memory tier holds, on one GPU of that size."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Final
 
 from vramledger.engine.setting import Layout
 from vramledger.evidence import Basis, Figure
+from vramledger.frozen import frozen
 from vramledger.hardware.accelerator import Accelerator
 from vramledger.hardware.catalogue import find
 from vramledger.model.model import Model
@@ -34,7 +34,7 @@ _SHARE: Final = 0.95  # of moments
 _ONE: Final = Figure.sharp(1.0, Basis.ASSUMED, "one request")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Cell:
     """What one tier holds of one class of load."""
 
@@ -44,7 +44,7 @@ class Cell:
     reason: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Tier:
     """One memory size, with the card that stands for it."""
 

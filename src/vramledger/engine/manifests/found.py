@@ -1,11 +1,10 @@
 """An engine start found in a file, with the name a person would pick it by."""
 
-from dataclasses import dataclass
-
 from vramledger.engine.invocation import Invocation
+from vramledger.frozen import frozen
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Found:
     """One engine start. `where` names file and key for messages."""
 

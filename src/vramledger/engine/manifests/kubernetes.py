@@ -6,7 +6,6 @@ custom resources with a pod template inside.
 
 import shlex
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Final
 
 from vramledger.engine.container import Container
@@ -14,11 +13,12 @@ from vramledger.engine.invocation import in_container
 from vramledger.engine.manifests.containers import pod_word, texts
 from vramledger.engine.manifests.document import Node
 from vramledger.engine.manifests.found import Found
+from vramledger.frozen import frozen
 
 _GPU_RESOURCES: Final = ("nvidia.com/gpu", "amd.com/gpu", "gpu.intel.com/i915", "huawei.com/npu")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Pod:
     """A container and the name of the object that holds it."""
 

@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Final
 
 from vramledger.engine.container import Container
@@ -10,12 +9,13 @@ from vramledger.engine.invocation import find_invocations, in_container
 from vramledger.engine.launch import Argument
 from vramledger.engine.manifests.found import Found
 from vramledger.engine.shell import Command, assignments, read_commands
+from vramledger.frozen import frozen
 
 _EXEC_PREFIX: Final = re.compile(r"\A[-@:+!|]+")
 _SPECIFIER: Final = re.compile(r"(?<!%)%[A-Za-z]")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Line:
     """One setting of a unit."""
 

@@ -8,7 +8,6 @@ sizes of the tensors alive at each point; the sampler's bytes per logit are name
 The logits are gathered to full width, so tensor parallelism does not divide the sampler's share.
 """
 
-from dataclasses import dataclass
 from typing import Final
 
 from vramledger.engine.setting import Layout
@@ -17,6 +16,7 @@ from vramledger.engine.vllm.encoder import EncoderWork, encoder_work
 from vramledger.engine.vllm.experts import expert_workspace
 from vramledger.engine.vllm.rules import ExpertBuffers, ProfileRule, SamplerPath
 from vramledger.engine.vllm.runner import uses_second_runner
+from vramledger.frozen import frozen
 from vramledger.hardware.accelerator import Accelerator, Vendor
 from vramledger.model.cache import LatentAttention
 from vramledger.model.model import Model, ModelKind
@@ -33,7 +33,7 @@ _SAMPLER_BYTES: Final = {
 _LATENT_CONTEXT_TOKENS: Final = 64 * 1024  # most context tokens MLA expands at once
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ActivationPeak:
     """The competing peaks of one rank, in bytes, and which one governs."""
 
@@ -137,7 +137,7 @@ def _sampler(deployment: Deployment, matmul: int, kept: int) -> int:
     )
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class SamplingWork:
     """What picking one token for every row needs on the last stage, however many ranks there are."""
 

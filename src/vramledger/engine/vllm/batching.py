@@ -5,13 +5,13 @@ Source: ``EngineArgs`` of 0.4.2 to 0.33.0 (`get_batch_defaults` and its predeces
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Final
 
 from vramledger.engine.launch import Usage
 from vramledger.engine.setting import Layout, Origin, Setting
 from vramledger.engine.vllm.model_traits import Traits
 from vramledger.engine.vllm.rules import BatchTable
+from vramledger.frozen import frozen
 from vramledger.hardware.accelerator import Accelerator, Vendor
 
 _GIB: Final = 1 << 30
@@ -24,7 +24,7 @@ _V0_MULTIMODAL_FLOOR: Final = 5120
 _ALL2ALL_TOKENS: Final = 256  # DeepEP low latency and NIXL hold buffers for this many
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class BatchDefaults:
     """A device's defaults before anything is adjusted."""
 
@@ -83,7 +83,7 @@ _TABLES: Final[dict[BatchTable, Callable[[Accelerator], BatchDefaults]]] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Batch:
     """The two settings every memory figure depends on."""
 
@@ -91,7 +91,7 @@ class Batch:
     tokens: Setting[int]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class BatchAsked:
     """What the launch says and what the engine knows when it fills the gaps."""
 

@@ -6,19 +6,19 @@ observation covers borrows its neighbour's value with a doubled band and says so
 
 import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Final
 
 from vramledger.evidence import Basis, Figure
+from vramledger.frozen import frozen
 
 _FILE: Final = Path(__file__).with_name("coefficients.toml")
 _SEEN: Final = "seen"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Coefficient:
     """A fitted value in GiB (or a ratio) with the band of its held-out residuals."""
 

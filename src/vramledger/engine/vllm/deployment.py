@@ -1,17 +1,18 @@
 """A vLLM deployment: the launch command after vLLM's own defaults for version, GPU and model."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from vramledger.engine.launch import Launch, Usage
 from vramledger.engine.setting import Layout, Setting
 from vramledger.engine.vllm.rules import Rules
+from vramledger.frozen import frozen
 from vramledger.hardware.accelerator import Accelerator
 from vramledger.model.dtype import DType
 from vramledger.model.model import Model
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Lora:
     """Pre-allocated adapter slots."""
 
@@ -20,7 +21,7 @@ class Lora:
     max_cpu_loras: int
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Speculation:
     """Speculative decoding; `draft` is None for methods without a draft model."""
 
@@ -31,7 +32,7 @@ class Speculation:
     draft_reference: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Deployment:
     """Every value that memory depends on, each remembering whether it was given or defaulted."""
 

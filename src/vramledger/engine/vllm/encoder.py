@@ -1,9 +1,9 @@
 """What a multimodal encoder holds while vLLM profiles memory."""
 
-from dataclasses import dataclass
 from typing import Final
 
 from vramledger.engine.vllm.deployment import Deployment
+from vramledger.frozen import frozen
 from vramledger.model.model import ModelKind, TowerInput
 
 _TOWER_WIDTHS: Final = (
@@ -11,7 +11,7 @@ _TOWER_WIDTHS: Final = (
 )
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class EncoderWork:
     """Bytes of the encoder's own peak, and of what stays alive through the decoder's run."""
 

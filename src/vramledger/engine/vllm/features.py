@@ -2,12 +2,12 @@
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any, Final
 
 from vramledger.engine.vllm.deployment import Lora, Speculation
 from vramledger.engine.vllm.values import Values, json_integer, json_text
 from vramledger.errors import BadInput
+from vramledger.frozen import frozen
 from vramledger.model.load import load_model
 from vramledger.model.model import Model
 
@@ -33,7 +33,7 @@ def read_lora(values: Values) -> Lora | None:
     return Lora(slots, rank, values.integer("max-cpu-loras") or slots)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class SpeculationRead:
     """Speculative decoding as asked for; notes say what could not be known."""
 

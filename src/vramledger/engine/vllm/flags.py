@@ -6,7 +6,6 @@ between accepts what either neighbour accepts.
 
 import json
 import re
-from dataclasses import dataclass
 from enum import StrEnum
 from functools import cache
 from pathlib import Path
@@ -14,6 +13,7 @@ from typing import Any, Final
 
 from vramledger.engine.vllm.versions import Release
 from vramledger.errors import BadInput, UnknownName
+from vramledger.frozen import frozen
 
 _FLAGS: Final = Path(__file__).parent / "data" / "flags.json"
 _PAIRS: Final = (("enable-", "disable-"), ("disable-", "enable-"))
@@ -41,7 +41,7 @@ class Arity(StrEnum):
     MANY = "+"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class FlagSpec:
     """One flag as a release knows it; `name` is the long form without its dashes."""
 
@@ -52,7 +52,7 @@ class FlagSpec:
     choices: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class FlagMatch:
     """The flag an option string means. `refused` says why this release does not accept it."""
 
@@ -130,7 +130,7 @@ def choices(name: str, release: Release) -> tuple[str, ...]:
     return spec.choices if spec else ()
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Span:
     """A flag's form over a run of releases, by position in the list of releases."""
 
@@ -139,7 +139,7 @@ class _Span:
     last: int
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Data:
     releases: tuple[Release, ...]
     names: tuple[str, ...]

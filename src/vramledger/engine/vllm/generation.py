@@ -5,12 +5,12 @@ back to V0, unless ``VLLM_USE_V1=1`` forbids it; then it refuses to start.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Final
 
 from vramledger.engine.vllm.model_traits import Traits
 from vramledger.engine.vllm.values import Values
 from vramledger.engine.vllm.versions import Release, has_both_generations, runs_v1_by_default
+from vramledger.frozen import frozen
 from vramledger.hardware.accelerator import Accelerator, Vendor
 from vramledger.model.dtype import DType
 from vramledger.model.model import Model
@@ -19,7 +19,7 @@ _V1_DRAFTS: Final = frozenset({"ngram", "medusa", "eagle", "eagle3", "deepseek_m
 _SWITCH: Final = "VLLM_USE_V1"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Candidate:
     """What the choice of generation looks at."""
 
@@ -30,7 +30,7 @@ class Candidate:
     dtype: DType
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Generation:
     """The engine generation; `note` says why when it is not the release's own default.
 
@@ -42,7 +42,7 @@ class Generation:
     refused: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Fallback:
     """A feature that V1 lacks through a release; `until` is the first that supports it."""
 

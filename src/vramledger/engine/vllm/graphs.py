@@ -1,10 +1,10 @@
 """Batch sizes for which CUDA graphs are captured. Source: vLLM's ``_set_cudagraph_sizes``."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Final
 
 from vramledger.engine.vllm.rules import CaptureTable
+from vramledger.frozen import frozen
 from vramledger.units import round_up
 
 _V0_STEP: Final = 8
@@ -15,7 +15,7 @@ _COARSE_FROM: Final = 256
 _FINE_UP_TO: Final = 32  # sizes 1..32 one by one in interactivity mode
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class CaptureAsked:
     """What decides the sizes. `largest` and `sizes` are the user's own, None where not given."""
 

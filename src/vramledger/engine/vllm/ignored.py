@@ -1,15 +1,15 @@
 """Arguments that are given but that the version does not act on, or does not even accept."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Final
 
 from vramledger.engine.setting import Origin, Setting
 from vramledger.engine.vllm.rules import Rules
 from vramledger.engine.vllm.values import Values
+from vramledger.frozen import frozen
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Ignored:
     """A flag without effect under some rules, with the sentence that says so."""
 

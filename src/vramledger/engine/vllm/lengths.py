@@ -3,7 +3,6 @@
 Source: vLLM's ``_get_and_verify_max_len``.
 """
 
-from dataclasses import dataclass
 from typing import Final
 
 from vramledger.engine.setting import Origin, Setting
@@ -11,6 +10,7 @@ from vramledger.engine.vllm.model_traits import Traits
 from vramledger.engine.vllm.rules import Rules
 from vramledger.engine.vllm.values import Values
 from vramledger.errors import BadInput
+from vramledger.frozen import frozen
 from vramledger.model.model import Model
 from vramledger.units import parse_count
 
@@ -19,7 +19,7 @@ _AUTO: Final = frozenset({"auto", "-1"})
 _LARGEST: Final = 1 << 31
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Length:
     """The length setting. `derived` is the longest the model's configuration allows.
 

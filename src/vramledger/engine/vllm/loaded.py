@@ -1,16 +1,15 @@
 """What a model's weights take once vLLM has loaded them on one GPU, beside what its files hold."""
 
-from dataclasses import dataclass
-
 from vramledger.engine.launch import Launch
 from vramledger.engine.vllm.resolve import resolve
 from vramledger.engine.vllm.weights import rank_weights
 from vramledger.errors import VramError
+from vramledger.frozen import frozen
 from vramledger.hardware.accelerator import Accelerator
 from vramledger.model.model import Model
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Loaded:
     """Resident bytes of all weights on one GPU of unlimited memory, TP 1.
 

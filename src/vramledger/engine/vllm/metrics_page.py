@@ -1,11 +1,11 @@
 """The KV figures that vLLM's metrics page states: the labels of ``vllm:cache_config_info``."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
 from vramledger.errors import BadInput, CannotKnow
+from vramledger.frozen import frozen
 from vramledger.named_file import read_bytes
 
 _LARGEST_PAGE: Final = 8 << 20
@@ -13,7 +13,7 @@ _TIMEOUT_S: Final = 10.0
 _METRIC: Final = "vllm:cache_config_info"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class CacheConfig:
     """One engine's cache configuration as the page shows it; None where the label is absent.
 

@@ -1,9 +1,9 @@
 """What vLLM asks of a model when it chooses defaults."""
 
-from dataclasses import dataclass
 from typing import Final
 
 from vramledger.engine.vllm.values import Values
+from vramledger.frozen import frozen
 from vramledger.model.cache import (
     ChunkedAttention,
     CompressedAttention,
@@ -15,7 +15,7 @@ from vramledger.model.cache import (
 from vramledger.model.model import Model, ModelKind
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Traits:
     """Yes-or-no properties of a model, as vLLM's own configuration names them."""
 

@@ -1,6 +1,5 @@
 """What takes memory beside weights, activations and cache: inside the budget and outside it."""
 
-from dataclasses import dataclass
 from typing import Final
 
 from vramledger.engine.vllm.coefficients import coefficient, seen_on
@@ -8,6 +7,7 @@ from vramledger.engine.vllm.deployment import Deployment
 from vramledger.engine.vllm.rules import ProfileRule
 from vramledger.engine.vllm.runner import uses_second_runner
 from vramledger.evidence import Basis, Figure, total
+from vramledger.frozen import frozen
 from vramledger.units import GIB, div_ceil
 
 _RESERVED_UNUSED: Final = Figure(
@@ -28,7 +28,7 @@ _UNFAMILIAR: Final = 4.0
 COMMUNICATORS_INSIDE: Final = frozenset({"v0-parts", "v1-all", "own-early"})
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class CalibrationKey:
     """Which group of observations a rank belongs to."""
 

@@ -6,10 +6,10 @@ the Radeon RX 7000 and 9000 families on ROCm; Intel Arc and Data Center GPU Max.
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import Final
 
 from vramledger.engine.vllm.rules import Rules
+from vramledger.frozen import frozen
 from vramledger.hardware.accelerator import Accelerator, Vendor
 
 _PLUGINS: Final[Mapping[str, str]] = {
@@ -24,7 +24,7 @@ _TURING_SINCE: Final = 21  # the first family whose page we read that says so
 _FITTED: Final = Vendor.NVIDIA  # the vendor whose start-up logs the calibrated terms come from
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Support:
     """Whether vLLM starts on a card.
 

@@ -5,7 +5,6 @@ argument parser itself rejects raise here.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any, Final
 
 from vramledger.engine.launch import Launch, opening
@@ -36,6 +35,7 @@ from vramledger.engine.vllm.scheduling import (
 from vramledger.engine.vllm.values import Values, given_or
 from vramledger.engine.vllm.versions import Release, VersionMatch, rules_at, rules_for
 from vramledger.errors import BadInput
+from vramledger.frozen import frozen
 from vramledger.hardware.accelerator import Accelerator, Vendor
 from vramledger.model.model import Model
 
@@ -45,7 +45,7 @@ _SMALL_ALL2ALL: Final = frozenset({"deepep_low_latency", "nixl_ep"})
 _GRAPH_ESTIMATE: Final = "VLLM_MEMORY_PROFILER_ESTIMATE_CUDAGRAPHS"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Setup:
     """What every later step draws on."""
 

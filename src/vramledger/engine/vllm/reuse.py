@@ -5,11 +5,12 @@ the model and on the kernels a card runs, not on how much memory it has.
 """
 
 from collections.abc import Callable, Hashable, Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import field, fields
 from functools import lru_cache
 from typing import Any, Final, TypeVar
 
 from vramledger.engine.vllm.deployment import Deployment
+from vramledger.frozen import frozen
 from vramledger.hardware.accelerator import Accelerator
 
 Result = TypeVar("Result")
@@ -28,7 +29,7 @@ _NEITHER: Final = frozenset(
 )  # fmt: skip
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Question:
     """A computation; equal questions have equal answers. `deployment` is one that asks it."""
 

@@ -4,8 +4,9 @@ Every field is a rule that changes memory or a printed figure. `rules_for` is th
 knows version numbers; everything else asks for the rule by name.
 """
 
-from dataclasses import dataclass
 from enum import StrEnum
+
+from vramledger.frozen import frozen
 
 
 class TokenFigure(StrEnum):
@@ -105,7 +106,7 @@ class CaptureTable(StrEnum):
     EVERY_16_UNIFORM = "as before, and full decode batches exactly"  # from 0.29
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Rules:
     """The rules of one version family (see the fields' comments for units)."""
 

@@ -6,7 +6,7 @@ both engine generations exist, each has its own rules.
 """
 
 import re
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cache
 from typing import Any, Final
 
@@ -24,6 +24,7 @@ from vramledger.engine.vllm.rules import (
     TokenFigure,
 )
 from vramledger.errors import BadInput, UnknownName
+from vramledger.frozen import frozen
 
 Release = tuple[int, int, int]
 
@@ -43,7 +44,7 @@ _VERSION: Final = re.compile(
 )
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class VersionMatch:
     """The rules a version string stands for; `note` is one sentence where they are not its own."""
 
@@ -53,7 +54,7 @@ class VersionMatch:
     note: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Change:
     """Rules that hold from a release on, for one generation or (None) for both."""
 

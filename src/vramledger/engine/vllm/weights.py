@@ -1,7 +1,7 @@
 """Weights that one rank of a pipeline stage holds: what vLLM reports as "Model loading took"."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from vramledger.engine.vllm.deployment import Deployment
 from vramledger.engine.vllm.resident.allocator import allocated
@@ -14,6 +14,7 @@ from vramledger.engine.vllm.resident.rotary import table_bytes
 from vramledger.engine.vllm.resident.split import split_of
 from vramledger.engine.vllm.reuse import reused
 from vramledger.engine.vllm.stages import stage_layers
+from vramledger.frozen import frozen
 from vramledger.hardware.accelerator import Vendor
 from vramledger.model.dtype import DType
 from vramledger.model.model import Model
@@ -40,7 +41,7 @@ _BORROWED = {
 }
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class RankWeights:
     """Bytes on one tensor-parallel rank of a stage, the largest of its ranks.
 

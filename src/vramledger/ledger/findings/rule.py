@@ -1,13 +1,13 @@
 """What a rule about an account is: a check that has memory figures to look at."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
 from vramledger.engine.finding import Finding, Severity
+from vramledger.frozen import frozen
 from vramledger.ledger.startup import Startup
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Effect:
     """What a rule found: one or two finished sentences, and what it costs on one rank."""
 
@@ -16,7 +16,7 @@ class Effect:
     tokens: int | None = None  # of the figure that the engine prints
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class AccountRule:
     """One rule: `check` gives the effect, or None where the rule has nothing to say."""
 

@@ -5,10 +5,10 @@ its pooler where it names none. Class defaults are those of transformers 5.24.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Final
 
 from vramledger.errors import UnknownName
+from vramledger.frozen import frozen
 from vramledger.model.architectures.decoder import Decoder, Frame, Layer, Norms
 from vramledger.model.architectures.shape import Defaults, read_shape
 from vramledger.model.architectures.tops import label_count
@@ -31,7 +31,7 @@ _PROJECTIONS: Final = ProjectionNames(
 )
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Family:
     """Classes of one family: the prefix under a head, and what each suffix puts on top."""
 

@@ -1,9 +1,10 @@
 """A decoder put together from its layers: tensors in checkpoint order, caches and shape."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Final, Protocol
 
+from vramledger.frozen import frozen
 from vramledger.model.architectures.common import stored_dtype
 from vramledger.model.architectures.tops import read_top
 from vramledger.model.blocks.moe import Moe
@@ -29,7 +30,7 @@ class FeedForward(Protocol):
     def tensors(self, prefix: str, layer: int, hidden: int) -> list[Tensor]: ...
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Norms:
     """The norms of a layer over the hidden width; `bias` for layer norms that have one.
 
@@ -51,7 +52,7 @@ class Norms:
 PRE_NORMS: Final = Norms()
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Layer:
     """One decoder layer; a part it lacks is None. `others` are parts beyond the usual three."""
 
@@ -71,7 +72,7 @@ class Layer:
         return self.mixer.cache() if self.mixer else ()
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Frame:
     """What surrounds the layers, by the names of the checkpoint."""
 
@@ -104,7 +105,7 @@ class Frame:
 PLAIN_FRAME: Final = Frame()
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Decoder:
     """Everything that makes a `Model` of one stack of layers; an encoder has no caches."""
 

@@ -3,9 +3,10 @@
 Class defaults are those of the configuration classes in transformers 5.24.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Final
 
+from vramledger.frozen import frozen
 from vramledger.model.architectures import windows
 from vramledger.model.architectures.decoder import Frame, Norms
 from vramledger.model.architectures.shape import Defaults
@@ -30,7 +31,7 @@ _GLM: Final = Defaults(4096, 40, 32, 13696, 151552, kv_heads=2, head_dim=128, po
 _QWEN_WINDOWS: Final = windows.switched(lambda i, bound: i >= bound)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class LearnedActivation:
     """Apertus' xIELU: two learned scalars a layer."""
 

@@ -3,10 +3,11 @@
 Class defaults are those of the configuration class in transformers 5.24.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Final
 
 from vramledger.errors import BadInput
+from vramledger.frozen import frozen
 from vramledger.model.architectures.decoder import Decoder, FeedForward, Frame, Layer, Mixer
 from vramledger.model.architectures.gemma_layers import (
     SANDWICH,
@@ -61,7 +62,7 @@ def build(config: Config, model_id: str) -> Model:
     ).model(config, model_id)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _AltUp:
     """Predicts and corrects the parallel streams; whole on every rank."""
 
@@ -81,7 +82,7 @@ class _AltUp:
         return [*found, scale]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Laurel:
     """A low-rank path beside attention."""
 

@@ -3,9 +3,10 @@
 Class defaults are those of the configuration classes in transformers 5.24.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Final
 
+from vramledger.frozen import frozen
 from vramledger.model.architectures.decoder import Decoder, FeedForward, Frame, Layer, Mixer
 from vramledger.model.architectures.gemma_layers import (
     SANDWICH,
@@ -26,7 +27,7 @@ from vramledger.model.parts import norm
 from vramledger.model.tensor import Role, Tensor
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Style:
     architecture: str
     defaults: Defaults
@@ -79,7 +80,7 @@ def build(config: Config, model_id: str) -> Model:
     ).model(config, model_id)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Scalar:
     """A stored factor of the layer's output."""
 
@@ -87,7 +88,7 @@ class _Scalar:
         return [Tensor(f"{prefix}layer_scalar", (1,), Role.BUFFER, layer=layer)]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _ExpertFrame:
     """Norms and scales around the experts that run beside the MLP."""
 

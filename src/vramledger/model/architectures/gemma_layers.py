@@ -1,10 +1,10 @@
 """What the Gemma 3n and 4 families share: layer kinds, borrowed caches, inputs per layer."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Final
 
 from vramledger.errors import BadInput
+from vramledger.frozen import frozen
 from vramledger.model.architectures.decoder import Norms
 from vramledger.model.architectures.windows import FULL, SLIDING, layer_kinds
 from vramledger.model.config import Config
@@ -48,7 +48,7 @@ def owners(config: Config, kinds: Sequence[str], default: int) -> tuple[int | No
     return tuple(None if i < first else last[kind] for i, kind in enumerate(kinds))
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class PerLayerInput:
     """A narrow embedding of the token that each layer mixes in; vLLM repeats it on every rank."""
 

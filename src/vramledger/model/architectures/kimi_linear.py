@@ -4,10 +4,11 @@ Class defaults are those of the configuration class in transformers 5.24. What K
 (latent experts, gated attention, residuals across layers) follows vLLM 0.33, models/kimi_k3.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Final
 
 from vramledger.errors import BadInput
+from vramledger.frozen import frozen
 from vramledger.model.architectures import mixture
 from vramledger.model.architectures.decoder import Decoder, FeedForward, Frame, Layer
 from vramledger.model.architectures.mixture import Key, Mixture
@@ -61,7 +62,7 @@ def build(config: Config, model_id: str) -> Model:
     ).model(config, model_id)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _ResidualAcrossLayers:
     """Weighs the outputs of earlier blocks before each half of a layer."""
 

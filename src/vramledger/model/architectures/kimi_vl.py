@@ -1,8 +1,8 @@
 """Kimi-VL, Kimi-K2.5 and Kimi-K3: MoonViT, a patch merger, and a DeepSeek or Kimi-Linear decoder."""
 
-from dataclasses import dataclass
 from typing import Final
 
+from vramledger.frozen import frozen
 from vramledger.model.architectures.multimodal import (
     TextPart,
     Tower,
@@ -23,7 +23,7 @@ _VL_PATCHES: Final = 4096  # Kimi-VL's preprocessor_config.json "in_token_limit"
 _K2_PATCHES: Final = 16_384  # Kimi-K2.5's preprocessor_config.json "in_patch_limit"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Style:
     architecture: str
     part: TextPart

@@ -1,9 +1,9 @@
 """LLaVA, Gemma 3, Mistral 3 and LFM2-VL: an image encoder, a projector, and any language model."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Final
 
+from vramledger.frozen import frozen
 from vramledger.model.architectures.multimodal import (
     TextPart,
     Tower,
@@ -30,7 +30,7 @@ _INTERNVL_TILES: Final = 12  # preprocessor_config.json "max_patches"
 _TowerRule = Callable[[Config, int], Tower]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Style:
     architecture: str
     part: TextPart

@@ -3,9 +3,10 @@
 Class defaults are those of the configuration class in transformers 5.24.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Final
 
+from vramledger.frozen import frozen
 from vramledger.model.architectures import mtp
 from vramledger.model.architectures.decoder import Decoder, Layer, Norms
 from vramledger.model.architectures.shape import Keys, keyed
@@ -29,7 +30,7 @@ _SHAPE: Final = keyed(
 _HALVES: Final = (0, 1)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class TwoHalves:
     """Both attentions and dense MLPs of a layer; each attention has a cache of its own."""
 

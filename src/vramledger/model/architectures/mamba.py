@@ -4,9 +4,9 @@ Class defaults are those of the configuration classes in transformers 5.24.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Final
 
+from vramledger.frozen import frozen
 from vramledger.model.architectures.decoder import Decoder, Frame, Layer, Norms
 from vramledger.model.architectures.shape import layer_count
 from vramledger.model.blocks.mamba1 import Mamba1
@@ -77,7 +77,7 @@ def _mamba2(config: Config, _hidden: int) -> Mamba2:
     )
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Style:
     architecture: str
     mixer: Callable[[Config, int], Mamba1 | Mamba2]

@@ -5,10 +5,10 @@ configuration class in transformers 5.24; names those of the published checkpoin
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Final
 
 from vramledger.errors import BadInput
+from vramledger.frozen import frozen
 from vramledger.model.architectures import mixture, mtp
 from vramledger.model.architectures.decoder import Decoder, Layer
 from vramledger.model.architectures.mixture import Key, Mixture
@@ -46,7 +46,7 @@ _MIXTURE: Final = Mixture(
 )  # fmt: skip
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class BlockSparseAttention:
     """Grouped attention beside an indexer whose query heads split as KV heads do (vLLM 0.33)."""
 

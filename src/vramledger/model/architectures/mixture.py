@@ -1,10 +1,11 @@
 """Which layers of a class carry experts, how many and how wide, read from its own keys."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Final
 
 from vramledger.errors import BadInput
+from vramledger.frozen import frozen
 from vramledger.model.architectures.decoder import FeedForward
 from vramledger.model.architectures.windows import layer_kinds
 from vramledger.model.blocks.mlp import Mlp
@@ -19,7 +20,7 @@ DENSE: Final = "dense"
 SPARSE: Final = "sparse"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Key:
     """A count under one of several spellings, with the class default (0: the file must say)."""
 
@@ -33,7 +34,7 @@ class Key:
         return config.integer(name, self.default if has_default else None, least=self.least)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Mixture:
     """The feed-forward blocks of a class with experts.
 

@@ -4,9 +4,10 @@ Class defaults are those of the configuration classes in transformers 5.24.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Final
 
+from vramledger.frozen import frozen
 from vramledger.model.architectures import mixture, mtp
 from vramledger.model.architectures.decoder import Decoder, Layer
 from vramledger.model.architectures.mixture import Key, Mixture
@@ -37,7 +38,7 @@ _LISTED_AFTER_THREE: Final = mixture.listed(mixture.first_dense(3, "first_k_dens
 _SPARSE_KINDS: Final = ("indexed_attention", "deepseek_sparse_attention")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Ranks:
     """Class defaults of the latent widths."""
 
@@ -48,7 +49,7 @@ class Ranks:
     v: int = 128  # 0: hidden / heads
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class IndexerDefaults:
     """Class defaults of the sparse indexer, and which layers own one."""
 
@@ -58,7 +59,7 @@ class IndexerDefaults:
     owners: Callable[[Config, int], tuple[bool, ...]]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class LatentStyle:
     """How a class with latent attention departs from DeepSeek V3."""
 

@@ -3,10 +3,11 @@
 Class defaults are those of the configuration classes in transformers 5.24.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Final
 
 from vramledger.errors import BadInput
+from vramledger.frozen import frozen
 from vramledger.model.architectures.decoder import Decoder, Layer
 from vramledger.model.architectures.multimodal import (
     Tower,
@@ -59,7 +60,7 @@ def build(config: Config, model_id: str) -> Model:
     )
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Gates:
     """What scales the two halves of a layer that reads the image."""
 

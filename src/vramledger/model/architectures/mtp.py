@@ -4,9 +4,10 @@ Each reads the last hidden state and the next token's embedding, joins them, and
 layer. The model's class does not build them, so they are counted apart.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Final
 
+from vramledger.frozen import frozen
 from vramledger.model.architectures.decoder import Layer
 from vramledger.model.architectures.shape import LARGEST_LAYER_COUNT
 from vramledger.model.config import Config
@@ -15,7 +16,7 @@ from vramledger.model.parts import embedding, head, linear, norm
 from vramledger.model.tensor import Role, Shard, Tensor
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class PredictionNames:
     """What a checkpoint calls the parts; ``{}`` in `prefix` is the layer's number."""
 

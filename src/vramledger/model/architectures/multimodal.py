@@ -5,8 +5,9 @@ outer class stores it; towers and projectors come beside it.
 """
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
+from vramledger.frozen import frozen
 from vramledger.model.architectures import build as build_any
 from vramledger.model.architectures.common import stored_dtype
 from vramledger.model.config import Config
@@ -42,7 +43,7 @@ def tied_as_said(outer: Config, inner: Config) -> bool:
     return outer.flag("tie_word_embeddings", default=inside)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class TextPart:
     """How an outer class holds its language model."""
 
@@ -58,7 +59,7 @@ def inner_text(model_type: str, tie: TieRule, assumed: Mapping[str, int] | None 
     return TextPart(model_type, tie, "language_model.model.", "language_model.lm_head", assumed)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Tower:
     """Weights of an encoder with its projector, and the largest item it takes."""
 

@@ -3,10 +3,10 @@
 The width of an MLP is rounded up as in the code published with the models.
 """
 
-from dataclasses import dataclass
 from typing import Final
 
 from vramledger.errors import BadInput
+from vramledger.frozen import frozen
 from vramledger.model.architectures.decoder import (
     Decoder,
     FeedForward,
@@ -27,7 +27,7 @@ from vramledger.units import round_up
 _MLP_MULTIPLE: Final = 256
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class LinearStandIn:
     """A square map in the place of an attention or an MLP; it remembers nothing."""
 

@@ -3,9 +3,9 @@
 Class defaults are those of the configuration classes in transformers 5.24.
 """
 
-from dataclasses import dataclass
 from typing import Final
 
+from vramledger.frozen import frozen
 from vramledger.model.architectures import mixture
 from vramledger.model.architectures.decoder import Decoder, Layer, as_draft
 from vramledger.model.architectures.mixture import Key, Mixture
@@ -38,7 +38,7 @@ _STACKED: Final = Moe(
 )
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Style:
     architecture: str
     defaults: Defaults

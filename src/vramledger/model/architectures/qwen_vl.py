@@ -1,9 +1,9 @@
 """Qwen2-VL, Qwen2.5-VL, Qwen3-VL, Qwen3.5 and GLM-4.5V: native-resolution image encoders."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Final
 
+from vramledger.frozen import frozen
 from vramledger.model.architectures.multimodal import (
     TextPart,
     Tower,
@@ -30,7 +30,7 @@ _QWEN3_PIXELS: Final = 16_777_216  # preprocessor_config.json "size.longest_edge
 _GLM_PIXELS: Final = 9_633_792  # preprocessor_config.json "size.longest_edge"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Style:
     architecture: str
     part: TextPart

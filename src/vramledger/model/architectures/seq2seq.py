@@ -1,8 +1,9 @@
 """Encoder-decoder models: an encoder's layers beside a decoder that reads its output."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
+from vramledger.frozen import frozen
 from vramledger.model.architectures.decoder import Layer
 from vramledger.model.blocks.attention import GroupedAttention
 from vramledger.model.blocks.side_by_side import SideBySide
@@ -11,7 +12,7 @@ from vramledger.model.parts import norm
 from vramledger.model.tensor import Role, Tensor
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Encoder:
     """A stack of equal layers; `role` replaces the roles of their weights, None keeps them."""
 

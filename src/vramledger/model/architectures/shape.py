@@ -1,10 +1,10 @@
 """Dimensions of a decoder, read with the defaults of its class."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Final
 
 from vramledger.errors import BadInput
+from vramledger.frozen import frozen
 from vramledger.model.config import LARGEST_DIMENSION, Config
 from vramledger.model.model import TextShape
 
@@ -33,7 +33,7 @@ _LENGTH_INCLUDES_SCALING: Final = {
 ShapeRule = Callable[[Config], TextShape]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Defaults:
     """What a configuration class assumes for dimensions that a file leaves out.
 
@@ -80,7 +80,7 @@ def read_shape(
     )
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Keys:
     """The spellings of the dimensions in a class that has its own; the first one found counts."""
 

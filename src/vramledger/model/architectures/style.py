@@ -1,9 +1,10 @@
 """Decoders that differ from Llama in a few switches: one `Style` a class."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Final
 
+from vramledger.frozen import frozen
 from vramledger.model.architectures.decoder import (
     PLAIN_FRAME,
     PRE_NORMS,
@@ -27,7 +28,7 @@ from vramledger.model.model import Model, ModelKind, TextShape
 from vramledger.model.tensor import Tensor
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Switch:
     """A property of a class: fixed, or read from a key with the class default."""
 
@@ -51,7 +52,7 @@ NotesRule = Callable[[Config], tuple[str, ...]]
 DraftRule = Callable[[Config, TextShape, Layer], tuple[Tensor, ...]]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Parallel:
     """The norms of a class that can run attention and MLP side by side, and its switch."""
 
@@ -59,7 +60,7 @@ class Parallel:
     norms: Norms
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Style:
     """How a class departs from Llama's names, norms, biases, caches and feed-forward blocks."""
 

@@ -1,8 +1,8 @@
 """What sits on the layers when a decoder embeds or scores instead of speaking."""
 
-from dataclasses import dataclass
 from typing import Final
 
+from vramledger.frozen import frozen
 from vramledger.model.config import Config
 from vramledger.model.parts import linear
 from vramledger.model.tensor import Role, Shard, Tensor
@@ -12,7 +12,7 @@ _BARE: Final = "Model"
 _SCORING: Final = "ForSequenceClassification"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Top:
     """The class that a configuration names, whether it has a language head, and what else it has."""
 

@@ -1,9 +1,9 @@
 """Voxtral and Qwen2-Audio: Whisper's encoder, a projector, and a language model."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Final
 
+from vramledger.frozen import frozen
 from vramledger.model.architectures.multimodal import (
     TextPart,
     Tower,
@@ -34,7 +34,7 @@ _VOXTRAL_TEXT: Final = {
 }
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Style:
     architecture: str
     part: TextPart

@@ -4,10 +4,11 @@ A shared block is stored once, by the first hybrid layer that uses it, with a lo
 every layer that calls it; each call keeps a KV cache of its own.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Final
 
 from vramledger.errors import BadInput
+from vramledger.frozen import frozen
 from vramledger.model.architectures.decoder import Decoder, Frame, Layer, Norms
 from vramledger.model.architectures.shape import layer_count, max_positions, read_kv_heads
 from vramledger.model.architectures.windows import layer_kinds
@@ -60,7 +61,7 @@ def build(config: Config, model_id: str) -> Model:
     ).model(config, model_id)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Call:
     """A hybrid layer: its call of a shared block, a projection, and a mixer of its own."""
 

@@ -1,9 +1,9 @@
 """Attention with a key and a value per KV head: MHA, GQA and MQA, full, sliding or chunked."""
 
-from dataclasses import dataclass
 from enum import Enum
 from typing import Final
 
+from vramledger.frozen import frozen
 from vramledger.model.cache import (
     CacheSpec,
     ChunkedAttention,
@@ -23,7 +23,7 @@ class NormSpan(Enum):
     WHOLE = "one vector over all heads"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class QueryKeyNorm:
     """Norms of queries and keys before the scores."""
 
@@ -33,7 +33,7 @@ class QueryKeyNorm:
     bias: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ProjectionNames:
     """Names of the projections; a fused one is named once for each of its pieces."""
 
@@ -50,7 +50,7 @@ class ProjectionNames:
 SEPARATE: Final = ProjectionNames()
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class GroupedAttention:
     """Queries in `heads`, keys and values in `kv_heads`; a window or chunk bounds the cache."""
 

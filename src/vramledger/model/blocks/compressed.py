@@ -4,9 +4,10 @@ Keys and values are one state of `head_dim` shared by all heads. In vLLM the dow
 compressors and indexers are whole on every rank; `wq_b` splits by heads, `wo_a` by groups.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Final
 
+from vramledger.frozen import frozen
 from vramledger.model.cache import CacheSpec, CompressedAttention
 from vramledger.model.dtype import DType
 from vramledger.model.parts import linear
@@ -15,7 +16,7 @@ from vramledger.model.tensor import Role, Shard, Tensor
 OVERLAPPING_RATIO: Final = 4  # at this ratio neighbouring states overlap: twice the projections
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Compressor:
     """Pools `ratio` tokens into one state of `dim`; learned positions weigh the tokens."""
 
@@ -33,7 +34,7 @@ class Compressor:
         ]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class CompressedIndexer:
     """Scores compressed states; keeps a key of `dim` for each."""
 
@@ -52,7 +53,7 @@ class CompressedIndexer:
         ]  # fmt: skip
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class CompressedBlock:
     """One layer's attention; `ratio` 0 keeps the window only."""
 
@@ -99,7 +100,7 @@ class CompressedBlock:
         return (CompressedAttention(self.head_dim, self.window, self.ratio, index),)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class HyperConnection:
     """Mixes `streams` residual streams around the attention and around the experts of a layer."""
 

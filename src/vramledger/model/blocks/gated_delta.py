@@ -1,13 +1,12 @@
 """Gated DeltaNet: linear attention with a decaying delta rule (Qwen3-Next, Qwen3.5)."""
 
-from dataclasses import dataclass
-
+from vramledger.frozen import frozen
 from vramledger.model.cache import CacheSpec, RecurrentState, StateKind, StatePart
 from vramledger.model.parts import linear
 from vramledger.model.tensor import Role, Shard, Tensor
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class GatedDelta:
     """vLLM splits it by key heads, each with its share of the value heads."""
 

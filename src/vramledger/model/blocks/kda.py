@@ -1,14 +1,13 @@
 """Kimi Delta Attention: a delta rule that forgets per channel (Kimi-Linear, Kimi-K3)."""
 
-from dataclasses import dataclass
-
+from vramledger.frozen import frozen
 from vramledger.model.cache import CacheSpec, RecurrentState, StateKind, StatePart
 from vramledger.model.dtype import DType
 from vramledger.model.parts import linear
 from vramledger.model.tensor import Role, Shard, Tensor
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Kda:
     """vLLM splits it by heads; every rank repeats the way into the low-rank gates."""
 

@@ -1,13 +1,12 @@
 """Multi-head latent attention (MLA) and the sparse indexer that may sit beside it (DSA)."""
 
-from dataclasses import dataclass
-
+from vramledger.frozen import frozen
 from vramledger.model.cache import CacheSpec, LatentAttention
 from vramledger.model.parts import linear, norm
 from vramledger.model.tensor import Role, Shard, Tensor
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Indexer:
     """Scores past tokens and keeps the best for attention; holds one key a token of its own.
 
@@ -30,7 +29,7 @@ class Indexer:
         ]  # fmt: skip
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class LatentBlock:
     """Queries, keys and values through low-rank latents; the cache holds one latent a token.
 

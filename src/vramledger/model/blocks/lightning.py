@@ -1,13 +1,12 @@
 """Lightning attention: linear attention with a fixed decay per head (MiniMax-Text-01, M1)."""
 
-from dataclasses import dataclass
-
+from vramledger.frozen import frozen
 from vramledger.model.cache import CacheSpec, RecurrentState, StateKind, StatePart
 from vramledger.model.parts import linear
 from vramledger.model.tensor import Role, Shard, Tensor
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Lightning:
     """vLLM splits it by heads; there are as many key and value heads as query heads."""
 

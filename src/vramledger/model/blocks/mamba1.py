@@ -1,13 +1,12 @@
 """Mamba-1: a selective scan per channel."""
 
-from dataclasses import dataclass
-
+from vramledger.frozen import frozen
 from vramledger.model.cache import CacheSpec, RecurrentState, StateKind, StatePart
 from vramledger.model.parts import linear
 from vramledger.model.tensor import Role, Shard, Tensor
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Mamba1:
     """Every tensor splits by channels, as in vLLM's MambaMixer."""
 

@@ -1,13 +1,12 @@
 """Mamba-2: a selective scan per head, with B and C shared by groups of heads."""
 
-from dataclasses import dataclass
-
+from vramledger.frozen import frozen
 from vramledger.model.cache import CacheSpec, RecurrentState, StateKind, StatePart
 from vramledger.model.parts import linear
 from vramledger.model.tensor import Role, Shard, Tensor
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Rows:
     """Rows of a stored matrix that split alike."""
 
@@ -16,7 +15,7 @@ class _Rows:
     units: int
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Mamba2:
     """Splits by heads, as in vLLM's MambaMixer2.
 

@@ -1,8 +1,8 @@
 """Dense feed-forward blocks."""
 
-from dataclasses import dataclass
 from typing import Final
 
+from vramledger.frozen import frozen
 from vramledger.model.parts import linear
 from vramledger.model.tensor import Role, Shard, Tensor
 
@@ -11,7 +11,7 @@ FUSED: Final = ("gate_up_proj", "gate_up_proj", "down_proj")
 PLAIN: Final = ("up_proj", "down_proj")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Mlp:
     """Projections up to `intermediate` and down again.
 

@@ -1,14 +1,15 @@
 """Mixture-of-experts feed-forward blocks."""
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
+from vramledger.frozen import frozen
 from vramledger.model.blocks.mlp import GATED, Mlp
 from vramledger.model.dtype import DType
 from vramledger.model.parts import linear, norm
 from vramledger.model.tensor import Role, Shard, Tensor
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Correction:
     """A per-expert bias that steers the router's choice.
 
@@ -20,7 +21,7 @@ class Correction:
     row: bool = False  # stored as a matrix of one row
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Latent:
     """A narrower space that routed experts work in; vLLM repeats the ways in and out on every rank."""
 
@@ -41,7 +42,7 @@ class Latent:
         ]  # fmt: skip
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Moe:
     """Routed experts, a router, and perhaps shared experts that every token passes."""
 

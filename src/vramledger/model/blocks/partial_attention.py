@@ -1,14 +1,14 @@
 """Attention that stores less than queries, keys and values: shared caches, keys serving as values."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
+from vramledger.frozen import frozen
 from vramledger.model.blocks.attention import GroupedAttention
 from vramledger.model.cache import CacheSpec, SharedWith
 from vramledger.model.tensor import Tensor
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class BorrowedKeys:
     """Reads the keys and values that another layer cached; owns queries and output only."""
 
@@ -28,7 +28,7 @@ class BorrowedKeys:
         return (SharedWith(self.owner),)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class KeysAsValues:
     """Stores no value projection; the cache holds both all the same (Gemma 4's full layers)."""
 

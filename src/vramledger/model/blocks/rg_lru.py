@@ -1,14 +1,13 @@
 """RG-LRU: Griffin's gated linear recurrence (RecurrentGemma)."""
 
-from dataclasses import dataclass
-
+from vramledger.frozen import frozen
 from vramledger.model.cache import CacheSpec, RecurrentState, StateKind, StatePart
 from vramledger.model.parts import linear
 from vramledger.model.tensor import Role, Shard, Tensor
 from vramledger.units import div_even
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class RgLru:
     """Gates are block-diagonal, one block a head."""
 

@@ -1,13 +1,12 @@
 """Short convolution between two multiplicative gates (LFM2)."""
 
-from dataclasses import dataclass
-
+from vramledger.frozen import frozen
 from vramledger.model.cache import CacheSpec, RecurrentState, StateKind, StatePart
 from vramledger.model.parts import linear
 from vramledger.model.tensor import Role, Shard, Tensor
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ShortConv:
     """As wide as the model; vLLM splits it by channels."""
 

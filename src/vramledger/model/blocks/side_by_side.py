@@ -1,8 +1,8 @@
 """Two mixers that read the same input and add their outputs (Falcon-H1)."""
 
-from dataclasses import dataclass
 from typing import Protocol
 
+from vramledger.frozen import frozen
 from vramledger.model.cache import CacheSpec
 from vramledger.model.tensor import Tensor
 
@@ -13,7 +13,7 @@ class _Mixer(Protocol):
     def cache(self) -> tuple[CacheSpec, ...]: ...
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class SideBySide:
     """Owns the weights and caches of both."""
 

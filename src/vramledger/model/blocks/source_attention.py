@@ -1,13 +1,12 @@
 """Attention of a decoder over the encoder's output."""
 
-from dataclasses import dataclass
-
+from vramledger.frozen import frozen
 from vramledger.model.blocks.attention import GroupedAttention
 from vramledger.model.cache import CacheSpec, CrossAttention
 from vramledger.model.tensor import Tensor
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class SourceAttention:
     """Keys and values come from the encoder, once for the request, and stay."""
 

@@ -13,12 +13,12 @@ string a number. In a list of tables ``times = 5`` repeats one.
 import re
 import tomllib
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any, Final
 
 from vramledger.errors import BadInput
+from vramledger.frozen import frozen
 
 _ROOT: Final = Path(__file__).parent
 _RANGE: Final = re.compile(r"\{(\d+(?:\.\.\d+)?(?:,\d+(?:\.\.\d+)?)*)\}")
@@ -27,7 +27,7 @@ LISTS_WITH_RANGES: Final = frozenset(
 )
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Figures:
     """What one file of the catalogue says."""
 
@@ -35,7 +35,7 @@ class Figures:
     config: dict[str, Any]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Entry:
     """One model of the catalogue, under the name it was asked for."""
 

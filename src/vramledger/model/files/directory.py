@@ -1,11 +1,11 @@
 """Which weight files of a directory make up its checkpoint."""
 
 import re
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
 from vramledger.errors import BadInput
+from vramledger.frozen import frozen
 from vramledger.model.files.safetensors import (
     INDEX_NAME,
     SINGLE_NAME,
@@ -20,7 +20,7 @@ _SPLIT_PART: Final = re.compile(r"-\d{5}-of-\d{5}\.gguf\Z")
 _NOT_THE_MODEL: Final = ("consolidated", "adapter_", "optimizer", "training_")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class FoundWeights:
     """The weights a directory holds, or a note why their headers could not be read."""
 

@@ -7,11 +7,11 @@ alignment, data. Offsets count from the start of the data; every tensor is padde
 import re
 import struct
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO, Final
 
 from vramledger.errors import BadInput
+from vramledger.frozen import frozen
 from vramledger.model.files.gguf_types import BY_ID, RETIRED, GgufType
 from vramledger.model.files.stored import (
     StoredTensor,
@@ -42,7 +42,7 @@ _STRING: Final = 8
 _ARRAY: Final = 9
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class GgufFile:
     """The header of one GGUF checkpoint; `metadata` is the first file's."""
 
@@ -50,7 +50,7 @@ class GgufFile:
     weights: StoredWeights
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Info:
     name: str
     shape: tuple[int, ...]  # [out, in] order: the file's order reversed

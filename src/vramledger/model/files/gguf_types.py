@@ -5,12 +5,13 @@ number of blocks.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from math import prod
 from typing import Final
 
+from vramledger.frozen import frozen
 
-@dataclass(frozen=True, slots=True)
+
+@frozen
 class GgufType:
     """One tensor type; also the `Encoding` of a tensor stored in it."""
 

@@ -6,11 +6,11 @@ standard library where it is not; ``HF_ENDPOINT``, ``HF_TOKEN`` and ``HF_HUB_OFF
 
 import os
 import re
-from dataclasses import dataclass
 from importlib.util import find_spec
 from typing import Final, Protocol
 
 from vramledger.errors import BadInput
+from vramledger.frozen import frozen
 from vramledger.model.files import HUB_PREFIX
 from vramledger.model.files.safetensors import (
     INDEX_NAME,
@@ -29,7 +29,7 @@ _MOST_FILES: Final = 2_000
 _OFF: Final = frozenset({"", "0", "false", "no", "off"})
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class HubReference:
     """A model on the hub, at a branch, tag or commit."""
 
@@ -53,7 +53,7 @@ class HubClient(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class HubFiles:
     """What the hub holds of a model: JSON files as bytes, headers of the weights."""
 

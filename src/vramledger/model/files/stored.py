@@ -1,12 +1,12 @@
 """What the headers of weight files say, whatever their format."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 
 from vramledger.errors import BadInput
+from vramledger.frozen import frozen
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class StoredTensor:
     """One tensor as a header lists it; `nbytes` is exact, `shape` is ``[out, in]`` order."""
 
@@ -16,7 +16,7 @@ class StoredTensor:
     nbytes: int
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class StoredWeights:
     """All tensors of a checkpoint, over all of its files."""
 

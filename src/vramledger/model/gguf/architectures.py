@@ -1,14 +1,14 @@
 """GGUF architectures: the value of ``general.architecture`` and what it keeps. One row each."""
 
-from dataclasses import dataclass
 from typing import Final
 
+from vramledger.frozen import frozen
 from vramledger.model.gguf import caches
 from vramledger.model.gguf.caches import Caches
 from vramledger.model.model import ModelKind
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class GgufArchitecture:
     """How to read one architecture's metadata."""
 

@@ -1,10 +1,10 @@
 """``quant_method: compressed-tensors``: groups of targets, each with its weight arguments."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import Final
 
 from vramledger.errors import BadInput, UnknownName
+from vramledger.frozen import frozen
 from vramledger.model.config import Config
 from vramledger.model.model import Quantization
 from vramledger.model.quantization import formats
@@ -16,7 +16,7 @@ from vramledger.model.tensor import Encoding, Tensor
 _CLASS_TARGETS: Final = ("Linear", "FusedMoE")  # module classes rather than names
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Weights:
     """The weight arguments of a group."""
 
@@ -30,7 +30,7 @@ class Weights:
     static_activations: bool
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Group:
     """One group of a section: which modules, and how their weights are stored."""
 

@@ -6,10 +6,10 @@ record gives that rank's bytes.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from enum import Enum
 from math import prod
 
+from vramledger.frozen import frozen
 from vramledger.units import div_ceil
 
 
@@ -40,7 +40,7 @@ class Packing(Enum):
     OUTPUTS = "outputs"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Part:
     """One stored array beside or instead of a matrix ``[out, in]``.
 
@@ -66,7 +66,7 @@ class Part:
         return div_ceil(rows * columns * self.bits, 8)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Tiled:
     """An encoding made of parts.
 
@@ -83,7 +83,7 @@ class Tiled:
         return sum(part.nbytes(out, inp) for part in self.parts)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Flat:
     """An encoding that numbers the elements in one row and scales them by blocks (bitsandbytes).
 

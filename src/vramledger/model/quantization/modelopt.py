@@ -1,10 +1,10 @@
 """``quant_method: modelopt``: one algorithm for the model, or one a module (``quantized_layers``)."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import Final
 
 from vramledger.errors import BadInput, UnknownName
+from vramledger.frozen import frozen
 from vramledger.model.config import Config
 from vramledger.model.model import Quantization
 from vramledger.model.quantization import formats
@@ -16,7 +16,7 @@ from vramledger.model.tensor import Encoding, Tensor
 _MIXED: Final = "MIXED_PRECISION"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Algorithm:
     """What one of ModelOpt's algorithms does to a matrix."""
 
@@ -80,7 +80,7 @@ def read(section: Config, _config: Config) -> Scheme:
     )
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Default:
     """What modules without an entry of their own get; no encoding where only named ones count."""
 

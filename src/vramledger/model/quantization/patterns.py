@@ -6,17 +6,17 @@ components: ``gate`` is not ``gate_proj``), a glob (``model.layers.*.self_attn``
 """
 
 import re
-from dataclasses import dataclass
 from fnmatch import translate
 from functools import lru_cache
 
 from vramledger.errors import BadInput
+from vramledger.frozen import frozen
 
 _WRAPPER = re.compile(r"(?:model\.|language_model\.)+")
 _LONGEST_PATTERN = 1000
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ModuleList:
     """A list of patterns; `where` names the list in messages."""
 
@@ -28,7 +28,7 @@ class ModuleList:
         return _compiled(self.patterns, self.where).covers(module)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Compiled:
     names: frozenset[str]
     expressions: tuple[re.Pattern[str], ...]

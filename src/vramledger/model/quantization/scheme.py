@@ -1,9 +1,9 @@
 """What a quantisation section means: which tensors it re-encodes, and how."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Final
 
+from vramledger.frozen import frozen
 from vramledger.model.model import Quantization
 from vramledger.model.tensor import Encoding, Role, Tensor
 
@@ -32,7 +32,7 @@ _PLAIN_MODULES: Final = (
 )
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Scheme:
     """A section as read. `encode` gives a tensor's encoding, None where it stays as it is."""
 

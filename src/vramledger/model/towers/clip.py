@@ -3,10 +3,10 @@
 Class defaults are those of the configuration classes in transformers 5.24.
 """
 
-from dataclasses import dataclass
 from math import isqrt
 from typing import Final
 
+from vramledger.frozen import frozen
 from vramledger.model.config import Config
 from vramledger.model.tensor import Role, Tensor
 from vramledger.model.towers.vit import (
@@ -29,7 +29,7 @@ NAMES: Final = VitNames(
 )
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ClipTower:
     """A square grid of patches; CLIP adds a class token and a norm before the layers."""
 

@@ -4,9 +4,10 @@ Class defaults are those of the configuration classes in transformers 5.24. vLLM
 as transformers builds them, whole on every rank.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Final
 
+from vramledger.frozen import frozen
 from vramledger.model.config import Config
 from vramledger.model.model import TowerInput
 from vramledger.model.tensor import Role, Shard, Tensor
@@ -18,7 +19,7 @@ _CLIP_SECONDS: Final = 30
 _CONV: Final = 3  # side of the two subsampling kernels, which stride by 2
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ConformerNames:
     """What the two generations call the parts."""
 
@@ -56,7 +57,7 @@ GEMMA4: Final = ConformerNames(
 )
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Conformer:
     """Two convolutions, then layers of MLP, attention, convolution and MLP."""
 
@@ -157,7 +158,7 @@ def _channels(config: Config, key: str) -> tuple[int, int]:
     return given[0], given[-1]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class GemmaVision:
     """Patches as flat vectors, positions by row and column, squares of patches pooled at the end."""
 

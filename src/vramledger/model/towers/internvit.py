@@ -3,9 +3,9 @@
 Names are those of the checkpoints for transformers; defaults those of its class (5.24).
 """
 
-from dataclasses import dataclass
 from typing import Final
 
+from vramledger.frozen import frozen
 from vramledger.model.config import Config
 from vramledger.model.tensor import Role, Tensor
 from vramledger.model.towers.vit import (
@@ -27,7 +27,7 @@ _NAMES: Final = VitNames(
 )
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class InternVit:
     """Queries and keys are normed over all heads together where the model is large."""
 

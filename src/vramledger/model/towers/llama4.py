@@ -3,9 +3,9 @@
 Class defaults are those of the configuration class in transformers 5.24.
 """
 
-from dataclasses import dataclass
 from typing import Final
 
+from vramledger.frozen import frozen
 from vramledger.model.config import Config
 from vramledger.model.model import TowerInput
 from vramledger.model.parts import linear
@@ -30,7 +30,7 @@ _NAMES: Final = VitNames(
 _MOST_TILES: Final = 16  # the released preprocessor's limit; a thumbnail comes on top
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Llama4Tower:
     """`shuffle` is how many patches along a side become one before the adapter."""
 

@@ -3,9 +3,10 @@
 Class defaults are those of the configuration class in transformers 5.24.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Final
 
+from vramledger.frozen import frozen
 from vramledger.model.config import Config
 from vramledger.model.model import TowerInput
 from vramledger.model.tensor import Role, Tensor
@@ -29,7 +30,7 @@ _NAMES: Final = VitNames(
 _ASPECT_RATIOS: Final = 8  # arrangements of up to four tiles
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class MllamaTower:
     """`output` is the width that the projector reads: the last layer and a few earlier ones."""
 

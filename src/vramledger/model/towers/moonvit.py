@@ -4,9 +4,9 @@ Keys and names are those of the published checkpoints (vLLM 0.33, kimi_k25_vit.p
 the configuration class in transformers 5.24 is understood too.
 """
 
-from dataclasses import dataclass
 from typing import Final
 
+from vramledger.frozen import frozen
 from vramledger.model.config import Config
 from vramledger.model.model import TowerInput
 from vramledger.model.tensor import Role, Tensor
@@ -24,7 +24,7 @@ _NAMES: Final = VitNames(
 )
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class MoonVit:
     """`merge` x `merge` patches become one token."""
 

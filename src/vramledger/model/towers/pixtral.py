@@ -1,8 +1,8 @@
 """Pixtral's image encoder: any aspect ratio up to a largest side, rotary positions."""
 
-from dataclasses import dataclass
 from typing import Final
 
+from vramledger.frozen import frozen
 from vramledger.model.config import Config
 from vramledger.model.model import TowerInput
 from vramledger.model.tensor import Role, Tensor
@@ -25,7 +25,7 @@ _NAMES: Final = VitNames(
 )
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class PixtralTower:
     """RMS norms, a gated MLP, and no bias anywhere."""
 

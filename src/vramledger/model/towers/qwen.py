@@ -4,9 +4,10 @@ All cut images of any aspect ratio into patches two frames deep and merge square
 one token. Class defaults are those of the configuration classes in transformers 5.24.
 """
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Final
 
+from vramledger.frozen import frozen
 from vramledger.model.config import Config
 from vramledger.model.model import TowerInput
 from vramledger.model.parts import linear
@@ -34,7 +35,7 @@ def _names(mlp: tuple[str, ...]) -> VitNames:
 _GATED: Final = _names(("mlp.gate_proj", "mlp.up_proj", "mlp.down_proj"))
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class QwenTower:
     """A stack of layers, and what surrounds it as a list of weights."""
 

@@ -3,10 +3,11 @@
 Names are those of the published checkpoints, defaults those of the class in transformers 5.24.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Final
 
 from vramledger.errors import BadInput
+from vramledger.frozen import frozen
 from vramledger.model.config import LARGEST_DIMENSION, Config
 from vramledger.model.model import TowerInput
 from vramledger.model.tensor import Role, Tensor
@@ -31,7 +32,7 @@ _MLP_RATIO: Final = 8960 / 1536
 _KERNEL: Final = 3  # side of the convolutions, which stride by 2
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class StepTower:
     """Each convolution halves the grid and doubles the width."""
 

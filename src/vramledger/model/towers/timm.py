@@ -3,16 +3,16 @@
 Their layers are not in the configuration, so their sizes are constants with a source.
 """
 
-from dataclasses import dataclass
 from typing import Final
 
 from vramledger.errors import UnknownName
+from vramledger.frozen import frozen
 from vramledger.model.config import Config
 from vramledger.model.model import TowerInput
 from vramledger.model.tensor import Role, Tensor
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class NamedTower:
     """A tower known by its name; it works on squares of `image` pixels."""
 

@@ -1,10 +1,10 @@
 """The transformer inside image encoders; families differ in names, norms, biases and gates."""
 
-from dataclasses import dataclass
 from math import isclose
 from typing import Final
 
 from vramledger.errors import BadInput
+from vramledger.frozen import frozen
 from vramledger.model.config import Config
 from vramledger.model.parts import linear
 from vramledger.model.tensor import Role, Shard, Tensor
@@ -12,7 +12,7 @@ from vramledger.model.tensor import Role, Shard, Tensor
 LARGEST_DEPTH: Final = 1024
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class VitNames:
     """What a checkpoint calls the parts of a layer; ``{}`` in `layer` is its number."""
 
@@ -24,7 +24,7 @@ class VitNames:
     head_norms: tuple[str, ...] = ()  # norms of queries and keys over one head
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Vit:
     """A stack of equal layers; attention splits by heads, the MLP by columns and rows."""
 
@@ -89,7 +89,7 @@ class Vit:
                               bias=self.mlp_bias)  # fmt: skip
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class PatchGrid:
     """A square image cut into square patches, both by their side in pixels."""
 

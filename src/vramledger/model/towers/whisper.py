@@ -1,8 +1,8 @@
 """Whisper's audio encoder, which Voxtral and Qwen2-Audio also use."""
 
-from dataclasses import dataclass
 from typing import Final
 
+from vramledger.frozen import frozen
 from vramledger.model.config import Config
 from vramledger.model.model import TowerInput
 from vramledger.model.parts import linear
@@ -13,7 +13,7 @@ _STRIDE: Final = 2  # frames per position after the second convolution
 LARGEST_DEPTH: Final = 1024
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class AudioEncoder:
     """30 seconds of sound become 3000 mel frames and 1500 positions."""
 

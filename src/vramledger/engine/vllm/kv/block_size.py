@@ -5,13 +5,13 @@ kernel block sizes.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from math import lcm
 from typing import Final
 
 from vramledger.engine.vllm.deployment import Deployment
 from vramledger.engine.vllm.kv.element import CacheType
 from vramledger.engine.vllm.rules import HybridBlock
+from vramledger.frozen import frozen
 from vramledger.hardware.accelerator import Vendor
 from vramledger.model.cache import CompressedAttention, LatentAttention
 from vramledger.units import div_ceil, round_up
@@ -27,7 +27,7 @@ _R1_WIDTH: Final = 576  # latent and rotary width the fast MLA kernels are built
 _MAMBA_CHUNK: Final = 256  # chunk size of the published Mamba-2 classes
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class BlockSize:
     """A block size and what the engine does with a user's own value."""
 

@@ -4,13 +4,13 @@ Sources: vllm/v1/kv_cache_interface.py (reservations), v1/core/single_type_kv_ca
 (blocks freed behind a window).
 """
 
-from dataclasses import dataclass
 from typing import Protocol
 
+from vramledger.frozen import frozen
 from vramledger.units import div_ceil
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Horizon:
     """What a reservation depends on beside the request's own length."""
 
@@ -43,7 +43,7 @@ class Use(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Growing:
     """Every token stays: full attention and MLA."""
 
@@ -58,7 +58,7 @@ class Growing:
         return self.reserved(tokens, block_size, horizon)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Windowed:
     """The last `window` tokens stay; a window may start inside a block, hence one block more."""
 
@@ -80,7 +80,7 @@ class Windowed:
         return min(div_ceil(tokens, block_size), within)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Chunked:
     """The current chunk of `chunk` tokens stays."""
 
@@ -100,7 +100,7 @@ class Chunked:
         return div_ceil(min(self.chunk, tokens), block_size)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Stateful:
     """A recurrent state per request: `blocks` of them, whatever the length.
 
@@ -128,7 +128,7 @@ class Stateful:
         return self.running + (div_ceil(tokens, block_size) if self.every_block else 0)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Crossed:
     """The encoder's output of one request, fixed once the input is encoded."""
 
@@ -147,7 +147,7 @@ class Crossed:
         return div_ceil(self.source_tokens, block_size)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class GrowingBesideSource:
     """V0 with an encoder: every block holds every layer, and the source takes blocks of its own."""
 
@@ -165,7 +165,7 @@ class GrowingBesideSource:
         return div_ceil(tokens, block_size) + div_ceil(self.source_tokens, block_size)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class GroupDemand:
     """The demand of one group: a way of using blocks, bound to its block size."""
 

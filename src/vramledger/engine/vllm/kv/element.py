@@ -5,12 +5,12 @@ page layouts (packed slots), layers/quantization/turboquant/config.py (slot size
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Final
 
 from vramledger.engine.vllm.kv.family import Family, family_of
 from vramledger.engine.vllm.rules import Rules
 from vramledger.errors import BadInput, UnknownName
+from vramledger.frozen import frozen
 from vramledger.model.cache import LatentAttention
 from vramledger.model.dtype import DType
 from vramledger.units import div_ceil, round_up
@@ -25,7 +25,7 @@ HeadBytes = Callable[[int, int], int]  # (key width, value width) -> bytes of on
 LatentBytes = Callable[[LatentAttention], int]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class CacheType:
     """A KV cache type in the engine's words."""
 
@@ -49,7 +49,7 @@ class CacheType:
         return self.latent_bytes(spec)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Entry:
     since: Family
     type: CacheType

@@ -4,7 +4,7 @@ Source: vllm/v1/core/kv_cache_utils.py (kv_cache_planning.py from 0.33), get_kv_
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from vramledger.engine.vllm.kv.demand import Crossed, GrowingBesideSource
 from vramledger.engine.vllm.kv.packing import pack
@@ -12,10 +12,11 @@ from vramledger.engine.vllm.kv.specs import Group, LayerSpec, PlannedLayer
 from vramledger.engine.vllm.kv.tuples import pack_tuples
 from vramledger.engine.vllm.rules import Rules
 from vramledger.errors import BadInput
+from vramledger.frozen import frozen
 from vramledger.units import div_ceil
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Grouping:
     """How this deployment wants layers grouped."""
 

@@ -1,7 +1,6 @@
 """From a model's caches to one spec per cache-owning layer on one rank, in layer order."""
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from typing import Final, cast
 
 from vramledger.engine.vllm.deployment import Deployment
@@ -18,6 +17,7 @@ from vramledger.engine.vllm.kv.element_choice import resolve_cache_type
 from vramledger.engine.vllm.kv.specs import LayerSpec, PlannedLayer
 from vramledger.engine.vllm.kv.state import state_bytes, state_use
 from vramledger.engine.vllm.stages import stage_of
+from vramledger.frozen import frozen
 from vramledger.model.cache import (
     CacheLayer,
     CacheSpec,
@@ -37,7 +37,7 @@ _INDEXER_GROUP: Final = 128
 _INDEX_KEY_BYTES: Final = 2  # MiniMax-M3 keeps one bfloat16 key for all heads
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class PoolPlan:
     """What all layers ask for, before grouping."""
 
@@ -47,7 +47,7 @@ class PoolPlan:
     notes: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Sizes:
     """What layers of one deployment share."""
 

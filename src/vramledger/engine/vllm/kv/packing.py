@@ -4,13 +4,13 @@ Source: vllm/v1/core/kv_cache_utils.py of 0.32, the packed grouping.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from vramledger.engine.vllm.kv.specs import Group, PlannedLayer
+from vramledger.frozen import frozen
 from vramledger.units import div_ceil
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Bucket:
     """Layers that need the same number of blocks, by page size."""
 

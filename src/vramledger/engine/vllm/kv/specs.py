@@ -1,12 +1,13 @@
 """What one layer asks of the KV pool on one rank: a page size and a way of using blocks."""
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from vramledger.engine.vllm.kv.demand import Growing, Use
+from vramledger.frozen import frozen
 from vramledger.units import round_up
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class LayerSpec:
     """A cache that one layer owns; equal specs may share a group.
 
@@ -62,7 +63,7 @@ class LayerSpec:
         return replace(self, page_padded=page_bytes)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class PlannedLayer:
     """A cache-owning layer and the pipeline stage that holds it."""
 
@@ -70,7 +71,7 @@ class PlannedLayer:
     spec: LayerSpec
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Group:
     """Layers that share block ids; `size` places of which some may stay empty."""
 

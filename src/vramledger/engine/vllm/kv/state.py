@@ -4,7 +4,6 @@ Sources: vllm/model_executor/layers/mamba/mamba_utils.py (shapes and types),
 vllm/model_executor/models/config.py (modes and defaults by class).
 """
 
-from dataclasses import dataclass
 from math import prod
 from typing import Final
 
@@ -13,6 +12,7 @@ from vramledger.engine.vllm.kv.demand import Stateful
 from vramledger.engine.vllm.kv.family import family_of
 from vramledger.engine.vllm.rules import StateBlocks
 from vramledger.errors import UnknownName
+from vramledger.frozen import frozen
 from vramledger.hardware.accelerator import Vendor
 from vramledger.model.cache import RecurrentState, StateKind, StatePart
 from vramledger.model.dtype import DType
@@ -43,7 +43,7 @@ _STATE_DTYPES: Final = {
 }
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _ClassDefault:
     """The type of the recurrent part that a class asks for, from a family on."""
 

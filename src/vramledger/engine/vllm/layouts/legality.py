@@ -1,7 +1,7 @@
 """The table of rules, and the questions put to it."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import lru_cache
 from typing import Final
 
@@ -9,11 +9,12 @@ from vramledger.engine.setting import Layout
 from vramledger.engine.vllm.layouts import attention, parallel, quantized, shapes
 from vramledger.engine.vllm.layouts.placement import Placement
 from vramledger.engine.vllm.rules import Rules
+from vramledger.frozen import frozen
 from vramledger.hardware.accelerator import Accelerator
 from vramledger.model.model import Model
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Refusal:
     """Why vLLM would not start a layout: a stable rule name and one finished sentence."""
 
@@ -38,7 +39,7 @@ CARD_RULES: Final[tuple[tuple[str, Rule], ...]] = (("compute capability", quanti
 _KEPT: Final = 1024
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Question:
     """A model, told apart by identity, in a layout. Keeping the model keeps its identity."""
 

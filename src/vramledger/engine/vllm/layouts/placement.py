@@ -1,15 +1,14 @@
 """A model, the layout proposed for it, and what the rules of legality may look at."""
 
-from dataclasses import dataclass
-
 from vramledger.engine.setting import Layout
 from vramledger.engine.vllm.rules import Rules
+from vramledger.frozen import frozen
 from vramledger.hardware.accelerator import Accelerator
 from vramledger.model.model import Model
 from vramledger.model.tensor import Role, Tensor
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Placement:
     """What a rule judges. Without an accelerator the rules that need one are silent."""
 

@@ -1,14 +1,14 @@
 """What a lint rule is: a check of a deployment that needs no memory figures."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
 from vramledger.engine.finding import Finding, Severity
 from vramledger.engine.vllm.deployment import Deployment
 from vramledger.engine.vllm.values import Values
+from vramledger.frozen import frozen
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Rule:
     """One rule: `check` gives the message, or None where the rule has nothing to say.
 

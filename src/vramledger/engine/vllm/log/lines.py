@@ -3,11 +3,11 @@
 import json
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO, Final
 
 from vramledger.errors import BadInput
+from vramledger.frozen import frozen
 from vramledger.named_file import opened
 
 _LARGEST_LOG: Final = 512 << 20
@@ -22,7 +22,7 @@ _PP: Final = re.compile(r"PP(\d+)")
 _DP: Final = re.compile(r"DP(\d+)")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class LogLine:
     """One line without colours. `tp`, `pp`, `dp` come from the process tag, None where it has none."""
 

@@ -5,11 +5,12 @@ whatever precedes a message does not matter.
 """
 
 import re
-from dataclasses import dataclass
 from typing import Final
 
+from vramledger.frozen import frozen
 
-@dataclass(frozen=True, slots=True)
+
+@frozen
 class Pattern:
     """One kind of line. `cue` is a plain substring tested first, for speed."""
 

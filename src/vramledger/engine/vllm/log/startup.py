@@ -1,13 +1,13 @@
 """`StartupLog`: the readings of one engine start, each with the line it came from."""
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
 from vramledger.engine.vllm.log.lines import LogLine, read_lines
 from vramledger.engine.vllm.log.patterns import ERRORS, PATTERNS, Pattern
 from vramledger.errors import BadInput, CannotKnow
+from vramledger.frozen import frozen
 
 _VERSION_ROWS: Final = frozenset({"version", "server version", "banner"})
 _SERVER_ROWS: Final = frozenset({"server version", "banner"})
@@ -27,7 +27,7 @@ _OTHER_ENGINES: Final = {
 }
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Reading:
     """One figure of the log. `name` ends in its unit; `row` is the kind of line."""
 
@@ -37,7 +37,7 @@ class Reading:
     row: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Failure:
     """An error the engine printed, with its figures."""
 
@@ -46,7 +46,7 @@ class Failure:
     readings: tuple[Reading, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class StartupLog:
     """The last start in a log. `lines` keeps the records that state the configuration."""
 

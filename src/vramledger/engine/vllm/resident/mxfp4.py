@@ -6,12 +6,12 @@ for the layout on Hopper.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from enum import Enum
 from typing import Final
 
 from vramledger.engine.vllm.deployment import Deployment
 from vramledger.engine.vllm.resident.parameter import Parameter
+from vramledger.frozen import frozen
 from vramledger.hardware.accelerator import Vendor
 from vramledger.model.dtype import DType
 from vramledger.model.quantization.encoding import Tiled
@@ -36,7 +36,7 @@ class Kernel(Enum):
     ROCM = "ROCm"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Alignment:
     """Multiples to which an expert's dimensions are rounded."""
 

@@ -4,11 +4,12 @@ Source: ``packed_modules_mapping`` of the model classes and the fused MoE layer.
 """
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from math import prod
 from typing import Final
 
 from vramledger.engine.vllm.resident.split import Split, share_of
+from vramledger.frozen import frozen
 from vramledger.model.dtype import DType
 from vramledger.model.tensor import Encoding, Role, Shard, Tensor
 
@@ -32,7 +33,7 @@ _FUSED: Final[Mapping[str, str]] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Parameter:
     """One of vLLM's parameters on one rank: pieces of outputs over the same inputs."""
 

@@ -5,18 +5,18 @@ Sources: vLLM's ``layers/linear.py`` (column, row, QKV), ``vocab_parallel_embedd
 another question.
 """
 
-from dataclasses import dataclass
 from math import prod
 from typing import Final
 
 from vramledger.engine.vllm.deployment import Deployment
+from vramledger.frozen import frozen
 from vramledger.model.tensor import Role, Shard, Tensor
 from vramledger.units import div_ceil, round_up
 
 VOCAB_PADDING: Final = 64  # rows; the padded vocabulary is then divided by the ranks
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Split:
     """Over how many ranks which tensors are spread."""
 
@@ -25,7 +25,7 @@ class Split:
     expert_ranks: int  # the experts of a layer; 1 without expert parallelism
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Share:
     """What one rank holds of a tensor: `copies` matrices of ``[out, in]``."""
 
