@@ -53,7 +53,11 @@ def test_check_says_what_was_understood(plan: Path, capsys: pytest.CaptureFixtur
     ]
     assert "daily: latency, 60 concurrent, headroom auto" in out
     assert "  contract: ttft_s p95 <= 2; success >= 99.00%" in out
-    assert out[-1].startswith("Note: Lengths are the figures of a public trace: profile chat")
+    assert out[-2].startswith("Note: Lengths are the figures of a public trace: profile chat")
+    assert out[-1] == (
+        "Not decided: daily: ttft_s p95 <= 2: speed and queueing are not checked by memory; a trial "
+        "decides."
+    )
 
 
 def test_check_as_json_carries_the_requirement(
@@ -68,6 +72,19 @@ def test_check_as_json_carries_the_requirement(
     assert scenario["load"] == {"unit": "concurrent", "amount": 60.0}
     assert scenario["lengths"]["total_tokens"]["max"] == 14089
     assert scenario["lengths"]["basis"] == "quoted"
+
+
+def test_check_says_what_no_listed_card_holds(
+    plan: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    plan.write_text(SOUND.replace("gpus: [L40S, H100-80GB-SXM]", "gpus: [RTX-3060-8GB]"))
+    assert run(["plan", "check", str(plan)]) == 1
+    out = capsys.readouterr().out.splitlines()
+    assert out[-1] == "Not met: RTX-3060-8GB does not hold Qwen/Qwen3-32B for daily."
+    assert run(["plan", "check", str(plan), "--json"]) == 1
+    document = json.loads(capsys.readouterr().out)
+    assert document["unmet"] == ["RTX-3060-8GB does not hold Qwen/Qwen3-32B for daily."]
+    assert len(document["undecided"]) == 1
 
 
 def test_check_lists_every_problem_and_exits_2(

@@ -1,0 +1,62 @@
+"""Loads as they are stated, as requests in flight."""
+
+import pytest
+
+from sizing_questions import LENGTHS
+from vramledger.evidence import Basis
+from vramledger.plan.requirement import Kind, Load, LoadUnit, Scenario
+from vramledger.sizing.loads import in_flight_peak, load_notes, need_of
+
+
+def scenario(load: Load, kind: Kind = Kind.LATENCY) -> Scenario:
+    return Scenario("daily", kind, LENGTHS, load)
+
+
+def test_requests_in_flight_are_taken_as_stated() -> None:
+    need = need_of(scenario(Load(LoadUnit.CONCURRENT, 48)))
+    assert need.concurrent.is_sharp
+    assert need.concurrent.value == 48
+    assert need.mean is None
+
+
+def test_a_rate_with_a_duration_is_littles_law_and_its_poisson_peak() -> None:
+    need = need_of(scenario(Load(LoadUnit.REQUESTS_PER_S, 2.0, seconds_per_request=5.0)))
+    assert need.mean == 10
+    assert need.concurrent.is_sharp
+    assert need.concurrent.value == 18
+
+
+def test_a_rate_alone_carries_the_band_of_the_assumed_duration() -> None:
+    peak = in_flight_peak(Load(LoadUnit.REQUESTS_PER_S, 2.0), LENGTHS.mean_output)
+    assert peak.low < peak.value < peak.high
+    assert peak.basis is Basis.ASSUMED
+
+
+def test_a_trickle_still_is_one_request() -> None:
+    assert in_flight_peak(Load(LoadUnit.REQUESTS_PER_S, 1e-6), 100.0).value == 1
+
+
+def test_queued_work_needs_room_for_one_unless_a_number_is_stated() -> None:
+    queued = need_of(scenario(Load(LoadUnit.REQUESTS_PER_S, 50.0), Kind.THROUGHPUT))
+    assert queued.concurrent.value == 1
+    stated = need_of(scenario(Load(LoadUnit.CONCURRENT, 32), Kind.THROUGHPUT))
+    assert stated.concurrent.value == 32
+
+
+def test_notes_say_the_chain_from_people_to_requests() -> None:
+    notes = load_notes(scenario(Load(LoadUnit.USERS, 60)))
+    assert notes[0].startswith("daily: 8 (3..37) requests in flight at the peak; input 500 tokens")
+    assert notes[1] == (
+        "60 people make 0.25 requests/s of 13 s in the busiest minutes (assumed: active-share 0.5 "
+        "(0.3..0.8), requests-per-hour 20 (10..40), peak-factor 1.5 (1.2..2), tokens-per-second 25 "
+        "(40..15), first-token-seconds 1 (0.5..3))."
+    )
+
+
+@pytest.mark.parametrize("unit", [LoadUnit.CONCURRENT, LoadUnit.REQUESTS_PER_S])
+def test_queued_work_says_that_its_speed_was_not_checked(unit: LoadUnit) -> None:
+    notes = load_notes(scenario(Load(unit, 5), Kind.THROUGHPUT))
+    assert notes[1] == (
+        "daily is work that queues until it is done: memory decides how much of it runs at once, "
+        "and how long it takes is a question of speed, which was not checked."
+    )
