@@ -1,0 +1,240 @@
+"""``vram size``: JSON, exit codes, refusals, and a plan from end to end."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from vramledger.cli.main import run
+
+MODEL = "Qwen/Qwen3-8B"
+PLAN = """\
+name: demo
+model: Qwen/Qwen3-8B
+weights: [as-stored, fp8]
+engine: {name: vllm, version: "0.33", args: {max-num-seqs: 64, max-model-len: 16384}}
+workload: {profile: chat, concurrent: 40}
+gpus: [L4, RTX-3060-8GB]
+prices: {L4: 0.70/h}
+scenarios:
+  daily: {kind: latency, hours: 08:00-18:00}
+  nightly: {kind: throughput, hours: 19:00-06:00, workload: {profile: rag, requests_per_s: 3}}
+"""
+CANDIDATE_KEYS = {
+    "gpu", "gpus", "gpus_low", "gpus_high", "tp", "pp", "expert_parallel", "replicas", "precision",
+    "kv_dtype", "fits", "reason", "rule", "known", "kv_tokens", "launch", "holdings", "margins",
+    "idle_share", "kv_waste_gib", "weights_waste_gib", "communication_bytes_per_token", "link",
+    "servers", "price_per_hour", "quality_evidence_owed", "bounded_by", "notes", "memory", "speed",
+    "queue",
+}  # fmt: skip
+
+
+@pytest.fixture
+def plan(tmp_path: Path) -> Path:
+    path = tmp_path / "plan.yaml"
+    path.write_text(PLAN)
+    return path
+
+
+def answer(capsys: pytest.CaptureFixture[str], *arguments: str) -> dict[str, Any]:
+    run(["size", *arguments, "--json"])
+    document = json.loads(capsys.readouterr().out)
+    assert isinstance(document, dict)
+    return document
+
+
+def test_a_plan_from_end_to_end(plan: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["size", str(plan), "--json"]) == 0
+    document = json.loads(capsys.readouterr().out)
+    assert set(document) == {
+        "schema", "model", "engine", "engine_version", "fits", "checked", "max_model_len_tokens",
+        "currency", "candidates", "smaller", "notes",
+    }  # fmt: skip
+    assert document["schema"] == "vramledger.size/1"
+    assert document["checked"] == ["memory"]
+    assert document["fits"] is True
+    assert document["max_model_len_tokens"] == 16384
+    for found in document["candidates"]:
+        assert set(found) == CANDIDATE_KEYS
+        assert found["gpus"] == found["tp"] * found["pp"] * found["replicas"]
+        assert (found["rule"] is None) == found["fits"]
+        assert (found["speed"], found["queue"]) == ("not checked", "not checked")
+        assert "--max-num-seqs 64" in found["launch"]
+    best = document["candidates"][0]
+    assert best["gpu"] == "L4"
+    assert best["price_per_hour"] == pytest.approx(best["gpus"] * 0.7)
+    assert set(best["kv_tokens"]) == {"value", "low", "high", "basis", "source"}
+    assert [h["scenario"] for h in best["holdings"]] == ["daily", "nightly"]
+    assert set(best["holdings"][0]["requests_held"]) == {"p50", "p95", "p99"}
+    assert {c["precision"] for c in document["candidates"]} == {"as-stored", "fp8"}
+
+
+def test_the_launch_of_a_candidate_gives_the_same_pool_in_the_ledger(
+    plan: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    best = answer(capsys, str(plan))["candidates"][0]
+    command = ["ledger", best["launch"], "--gpu", best["gpu"], "--engine-version", "0.33", "--json"]
+    assert run(command) == 0
+    ledger = json.loads(capsys.readouterr().out)
+    assert ledger["kv"]["tokens"]["value"] == best["kv_tokens"]["value"]
+
+
+def test_options_narrow_a_plan(plan: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    document = answer(capsys, str(plan), "--gpu", "L40S", "--precision", "fp8", "--headroom", "0.5")
+    assert {c["gpu"] for c in document["candidates"]} == {"L40S"}
+    assert {c["precision"] for c in document["candidates"]} == {"fp8"}
+    assert document["candidates"][0]["holdings"][0]["headroom_reason"] == "50% as asked"
+
+
+def test_nothing_that_fits_exits_1(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["size", "deepseek-ai/DeepSeek-V3", "--concurrent", "1", "--gpu", "T4"]) == 1
+    out = capsys.readouterr().out
+    assert out.startswith("NOTHING FITS: the card does not hold deepseek-ai/DeepSeek-V3 with ")
+
+
+def test_a_card_served_by_a_plugin_only_exits_3(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["size", MODEL, "--concurrent", "1", "--gpu", "Ascend-910C"]) == 3
+    assert (
+        "Ascend-910C: vLLM serves Ascend-910C only through the vllm-ascend plugin, whose memory "
+        "rules are not known here." in capsys.readouterr().out
+    )
+
+
+def test_a_model_without_a_cache_exits_3(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["size", "BAAI/bge-m3", "--concurrent", "1"]) == 3
+    assert capsys.readouterr().err == (
+        "vram: BAAI/bge-m3 keeps no KV cache, so memory does not bound its requests in flight; vram "
+        "ledger says what its weights and one batch take.\n"
+    )
+
+
+LOAD = (
+    "State the load once: --users (people with access), --concurrent (requests in flight) or --rate "
+    "(requests per second)."
+)
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ("", LOAD),
+        ("--users 5 --rate 2", LOAD),
+        ("--users 0", "The load is 0; it must be above 0 and at most 1e9."),
+        ("--users -3", "The load is -3; it must be above 0 and at most 1e9."),
+        ("--rate nan", "The load is nan; it must be above 0 and at most 1e9."),
+        ("--concurrent inf", "The load is inf; it must be above 0 and at most 1e9."),
+        ("--rate 1e300", "The load is 1e+300; it must be above 0 and at most 1e9."),
+        (
+            "--users nan",
+            "Invalid value for '--users': 'nan' is not a valid integer. See vram size --help.",
+        ),
+        ("--users 5 --headroom nan", "--headroom is nan; it must be from 0 to below 1."),
+        ("--users 5 --headroom 1", "--headroom is 1; it must be from 0 to below 1."),
+        ("--users 5 --headroom -0.1", "--headroom is -0.1; it must be from 0 to below 1."),
+        (
+            "--users 5 --gpu H100",
+            (
+                "The GPU name 'H100' in --gpu fits 3 cards: H100-80GB-PCIe, H100-80GB-SXM, "
+                "H100-94GB-NVL; write one of these."
+            ),
+        ),
+        (
+            "--users 5 --gpu L4OS",
+            (
+                "Unknown GPU 'L4OS' in --gpu; the nearest known ones are L40S, L4, L40. `vram gpus` "
+                "lists every name that is understood."
+            ),
+        ),
+        (
+            "--users 5 --profile chatt",
+            (
+                "Unknown profile 'chatt' in --profile; the nearest known one is chat. Known are agents, "
+                "batch-summarise, chat, chat-with-documents, classification, code-completion, rag, "
+                "reasoning."
+            ),
+        ),
+        (
+            "--users 5 --factor active-shore=1",
+            "Unknown factor 'active-shore'; the nearest known one is active-share.",
+        ),
+        (
+            "--users 5 --factor active-share=nan",
+            (
+                "The factor active-share is nan; it must be between 0 and 1 (share of the people who "
+                "use it in the busy hour)."
+            ),
+        ),
+        (
+            "--users 5 --factor active-share",
+            "--factor 'active-share' is not NAME=NUMBER; write active-share=0.6.",
+        ),
+        (
+            "--rate 5 --factor active-share=0.5",
+            "--factor changes how people become requests; give it with --users.",
+        ),
+        ("--users 5 --price L40S", "--price 'L40S' is not CARD=PRICE; write L40S=1.10/h."),
+        (
+            "--users 5 --price L40S=nan/h",
+            (
+                "The price of L40S is 'nan/h', which is not a price per time; write it as 1.10/h or USD "
+                "800/month."
+            ),
+        ),
+        (
+            "--users 5 --price L40S=1/h --price L4=EUR1/h",
+            "--price was given in several currencies; convert them to one.",
+        ),
+        (
+            "--users 5 --kv-dtype fp9 --gpu L4",
+            (
+                "Unknown value of --kv-cache-dtype 'fp9' in the candidate's launch command; the nearest "
+                "known one is fp8."
+            ),
+        ),
+    ],
+)
+def test_bad_options_are_one_sentence(
+    options: str, said: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(["size", MODEL, *options.split()]) == 2
+    captured = capsys.readouterr()
+    assert captured.err == f"vram: {said}\n"
+    assert captured.out == ""
+
+
+@pytest.mark.parametrize("option", ["--users 5", "--rate 1", "--profile rag", "--factor a=1"])
+def test_a_plan_states_its_own_load(
+    plan: Path, option: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(["size", str(plan), *option.split()]) == 2
+    assert capsys.readouterr().err == (
+        "vram: The plan states the load and its lengths; leave out --users, --concurrent, --rate, "
+        "--profile and --factor.\n"
+    )
+
+
+def test_prices_of_another_currency_are_refused(
+    plan: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(["size", str(plan), "--price", "L40S=EUR 1/h"]) == 2
+    assert capsys.readouterr().err == (
+        "vram: --price and the plan's prices are in different currencies; rates are not converted.\n"
+    )
+
+
+def test_an_unknown_engine_argument_of_a_plan_is_refused_by_name(
+    plan: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    plan.write_text(PLAN.replace("max-num-seqs", "max-num-sequences"))
+    assert run(["size", str(plan)]) == 2
+    err = capsys.readouterr().err
+    assert "max-num-seqs" in err
+    assert "engine.args" in err
+
+
+def test_tiers_exit_by_whether_anything_holds(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["size", MODEL, "--tiers", "--json"]) == 0
+    document = json.loads(capsys.readouterr().out)
+    assert [tier["nominal_gb"] for tier in document["tiers"]][:2] == [16, 24]
+    assert run(["size", "deepseek-ai/DeepSeek-V3", "--tiers"]) == 1
