@@ -12,7 +12,6 @@ from vramledger.evidence import Unknown
 from vramledger.ledger.account import Assessment, assess
 from vramledger.ledger.case import Case
 from vramledger.ledger.ledger import Ledger
-from vramledger.ledger.remedy import remedy
 from vramledger.units import format_gib
 
 UPGRADE_ID: Final = "A09"
@@ -33,9 +32,17 @@ def account(case: Case) -> Ledger:
         BadInput: the layout or a value is not possible for this model.
     """
     ledger = case.ledger()
-    more = (remedy(case), upgrade(case, ledger))
+    more = (_remedy(case, ledger), upgrade(case, ledger))
     added = tuple(finding for finding in more if finding is not None)
     return replace(ledger, findings=(*ledger.findings, *added))
+
+
+def _remedy(case: Case, ledger: Ledger) -> Finding | None:
+    if ledger.fits:
+        return None
+    from vramledger.ledger.remedy import remedy
+
+    return remedy(case)
 
 
 def upgrade(case: Case, now: Ledger) -> Finding | None:

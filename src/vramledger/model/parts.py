@@ -4,6 +4,7 @@ Shapes are ``[out, in]`` as checkpoints store them. `prefix` is the checkpoint's
 block, with a closing dot.
 """
 
+from vramledger.model.dtype import DType
 from vramledger.model.tensor import Role, Shard, Tensor
 
 
@@ -27,10 +28,19 @@ def linear(
     return [weight, Tensor(f"{name}.bias", (out,), role, bias_shard, layer, copies, units)]
 
 
-def norm(name: str, width: int, *, layer: int | None = None, bias: bool = False) -> list[Tensor]:
+def norm(
+    name: str,
+    width: int,
+    *,
+    layer: int | None = None,
+    bias: bool = False,
+    class_dtype: DType | None = None,
+) -> list[Tensor]:
     """RMS norm (a weight) or layer norm (weight and bias)."""
-    weight = Tensor(f"{name}.weight", (width,), Role.NORM, layer=layer)
-    return [weight, Tensor(f"{name}.bias", (width,), Role.NORM, layer=layer)] if bias else [weight]
+    return [
+        Tensor(f"{name}.{part}", (width,), Role.NORM, layer=layer, class_dtype=class_dtype)
+        for part in (("weight", "bias") if bias else ("weight",))
+    ]
 
 
 def embedding(name: str, rows: int, width: int) -> Tensor:

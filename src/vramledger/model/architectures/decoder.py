@@ -43,9 +43,15 @@ class Norms:
 
     def tensors(self, prefix: str, layer: int, hidden: int) -> list[Tensor]:
         return [
-            replace(tensor, class_dtype=self.class_dtype)
+            tensor
             for name in self.names
-            for tensor in norm(f"{prefix}{name}", hidden, layer=layer, bias=self.bias)
+            for tensor in norm(
+                f"{prefix}{name}",
+                hidden,
+                layer=layer,
+                bias=self.bias,
+                class_dtype=self.class_dtype,
+            )
         ]
 
 
@@ -92,10 +98,9 @@ class Frame:
     def after(self, text: TextShape, *, tied: bool) -> list[Tensor]:
         found: list[Tensor] = []
         if self.norm:
-            found += [
-                replace(tensor, class_dtype=self.norm_class_dtype)
-                for tensor in norm(self.norm, text.hidden, bias=self.norm_bias)
-            ]
+            found += norm(
+                self.norm, text.hidden, bias=self.norm_bias, class_dtype=self.norm_class_dtype
+            )
         if not self.head:
             return found
         output = head(self.head, text.vocab, self.embed_width or text.hidden, bias=self.head_bias)
