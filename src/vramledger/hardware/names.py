@@ -27,12 +27,13 @@ _BRANDS: Final = frozenset(
     ]
 )
 _VARIANTS: Final = frozenset(["ti", "super", "d", "xt", "xtx", "gre", "v2"])
-_SEPARATOR: Final = re.compile(r"[^a-z0-9.+]+")
-_MEMORY: Final = re.compile(r"(\d+) ?(?:gb|gib|g)\b")
-_SOCKET: Final = re.compile(r"\b([a-z0-9]+?)?sxm\d*\b")
-_GLUED_BRAND: Final = re.compile(r"\b(rtx|gtx|rx)(\d{4})")
-_GLUED_VARIANT: Final = re.compile(r"\b(\d{4})(ti|super|d|xtx|xt|gre|ada)\b")
-_GLUED_FORM: Final = re.compile(r"\b([a-z]+\d+)(pcie|nvl)\b")
+# Only names that are not exactly ours come to these; `re` keeps them once compiled.
+_SEPARATOR: Final = r"[^a-z0-9.+]+"
+_MEMORY: Final = r"(\d+) ?(?:gb|gib|g)\b"
+_SOCKET: Final = r"\b([a-z0-9]+?)?sxm\d*\b"
+_GLUED_BRAND: Final = r"\b(rtx|gtx|rx)(\d{4})"
+_GLUED_VARIANT: Final = r"\b(\d{4})(ti|super|d|xtx|xt|gre|ada)\b"
+_GLUED_FORM: Final = r"\b([a-z]+\d+)(pcie|nvl)\b"
 _SLICE: Final = re.compile(
     r"(?P<card>.+?)[\s/:_-]+(?:mig[\s_-]+)?(?P<profile>\d+g\.\d+gb)(?:\+\w+)?"
 )
@@ -45,12 +46,12 @@ def folded(name: str) -> str:
 
 def words(name: str) -> frozenset[str]:
     """The words of a name, sizes as ``80gb``, sockets as ``sxm``."""
-    text = _SEPARATOR.sub(" ", name.casefold())
-    text = _GLUED_BRAND.sub(r"\1 \2", text)
-    text = _GLUED_VARIANT.sub(r"\1 \2", text)
-    text = _GLUED_FORM.sub(r"\1 \2", text)
-    text = _SOCKET.sub(lambda match: f"{match[1] or ''} sxm", text)
-    return frozenset(_MEMORY.sub(r"\1gb", text).split())
+    text = re.sub(_SEPARATOR, " ", name.casefold())
+    text = re.sub(_GLUED_BRAND, r"\1 \2", text)
+    text = re.sub(_GLUED_VARIANT, r"\1 \2", text)
+    text = re.sub(_GLUED_FORM, r"\1 \2", text)
+    text = re.sub(_SOCKET, lambda match: f"{match[1] or ''} sxm", text)
+    return frozenset(re.sub(_MEMORY, r"\1gb", text).split())
 
 
 def telling_words(name: str) -> frozenset[str]:

@@ -21,7 +21,7 @@ from vramledger.errors import BadInput
 from vramledger.frozen import frozen
 
 _ROOT: Final = Path(__file__).parent
-_RANGE: Final = re.compile(r"\{(\d+(?:\.\.\d+)?(?:,\d+(?:\.\.\d+)?)*)\}")
+_RANGE: Final = r"\{(\d+(?:\.\.\d+)?(?:,\d+(?:\.\.\d+)?)*)\}"
 LISTS_WITH_RANGES: Final = frozenset(
     {"ignore", "modules_to_not_convert", "exclude_modules", "targets"}
 )
@@ -159,7 +159,7 @@ def _repeated(item: Any) -> list[Any]:
 
 def expand_ranges(text: str) -> list[str]:
     """``a.{0..2}`` -> ``a.0, a.1, a.2``; several ranges in one string give every combination."""
-    match = _RANGE.search(text)
+    match = re.search(_RANGE, text)
     if match is None:
         return [text]
     tails = expand_ranges(text[match.end() :])
