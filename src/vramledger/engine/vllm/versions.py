@@ -245,11 +245,11 @@ _CHANGES: Final = (
 @cache
 def rules_at(release: Release, *, v1: bool) -> Rules:
     """The rules of a release for one engine generation; `release` must be a known family."""
-    rules = replace(_FIRST, family=f"{release[0]}.{release[1]}")
+    values: dict[str, Any] = {"family": f"{release[0]}.{release[1]}"}
     for change in _CHANGES:
         if change.since <= release and change.v1 in (None, v1):
-            rules = replace(rules, **change.values)
-    return rules
+            values.update(change.values)
+    return replace(_FIRST, **values)
 
 
 def runs_v1_by_default(release: Release) -> bool:
