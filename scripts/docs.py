@@ -12,7 +12,15 @@ from functools import cache
 from pathlib import Path
 from typing import Final
 
-from documents import catalogues, commands, engine_versions, figures, plan_keys, runs
+from documents import (
+    catalogues,
+    commands,
+    engine_versions,
+    figures,
+    plan_keys,
+    python_interface,
+    runs,
+)
 from worked_example import rough_markdown, steps_table
 
 ROOT: Final = Path(__file__).parents[1]
@@ -38,6 +46,7 @@ BLOCKS: Final[dict[str, Callable[[], str]]] = {
     "models": catalogues.models,
     "plan-keys": plan_keys.plan_keys,
     "profiles": catalogues.profiles,
+    "python": python_interface.python_interface,
     "verbs": commands.verb_groups,
     "version-families": engine_versions.families,
     "version-rules": engine_versions.rule_table,

@@ -25,6 +25,8 @@ RUNS = (
     ("ledger", LAUNCH, *GPU, "--solve", "max-num-seqs"),
     ("ledger", LAUNCH, *GPU, "--vs", f"{LAUNCH} --max-num-seqs 64"),
     ("ledger", LAUNCH, *GPU, "--table", "max-model-len=4k..32k"),
+    ("ledger", LAUNCH, *GPU, "--layouts", "4"),
+    ("ledger", LAUNCH, *GPU, "--beside", "vllm serve Qwen/Qwen3-4B -tp 2"),
     ("ledger", LAUNCH, *GPU, "--baseline", "kv.json"),
     ("ledger", "--from-log", "startup.log", *GPU),
     ("ledger", "--from-log", "too-long.log", "--gpu", "L4"),
