@@ -25,6 +25,47 @@ HEAVY = (
     "asyncio",
     "hypothesis",
 )
+# What reading a launch, a catalogue model and a catalogue card has no use for.
+SLOW_TO_START = (
+    "lzma",
+    "bz2",
+    "zipfile",
+    "tempfile",
+    "random",
+    "importlib.resources",
+    "importlib.metadata",
+    "socket",
+    "email",
+    "http",
+    "subprocess",
+    "logging",
+    "csv",
+    "vramledger.hardware.custom",
+    "vramledger.hardware.local",
+    "vramledger.model.files.hub",
+    "vramledger.model.files.safetensors",
+    "vramledger.model.files.gguf",
+    "vramledger.model.from_files",
+    "vramledger.model.from_hub",
+    "vramledger.model.gguf",
+    "vramledger.model.headers",
+    "vramledger.model.quantization.online",
+    "vramledger.engine.others",
+    "vramledger.engine.manifests.document",
+    "vramledger.engine.vllm.config_file",
+    "vramledger.engine.vllm.log",
+    "vramledger.ledger.solve",
+    "vramledger.ledger.sweep",
+    "vramledger.ledger.versus",
+    "vramledger.ledger.gate",
+    "vramledger.ledger.measured",
+    "vramledger.report.ledger",
+    "vramledger.report.questions",
+    "vramledger.plan",
+    "vramledger.sizing",
+    "vramledger.yaml_text",
+)
+MOST_MODULES = 170  # of ours, to account for a plain model; each costs about half a millisecond
 LAUNCH = "vllm serve Qwen/Qwen2.5-72B-Instruct -tp 4 --max-model-len 32768"
 
 
@@ -125,6 +166,17 @@ def test_reading_the_hub_needs_no_library(base_environment: Path) -> None:
     ids=lambda arguments: str(arguments[0]),
 )
 def test_the_fast_path_imports_nothing_heavy(arguments: list[str]) -> None:
+    assert sorted(loaded_by(arguments) & set(HEAVY)) == []
+
+
+def test_a_ledger_of_catalogue_names_loads_only_what_it_needs() -> None:
+    loaded = loaded_by(["ledger", LAUNCH, "--gpu", "H100-80GB-SXM", "--json"])
+    assert sorted(loaded & set(SLOW_TO_START)) == []
+    assert len([name for name in loaded if name.split(".")[0] == "vramledger"]) <= MOST_MODULES
+
+
+def loaded_by(arguments: list[str]) -> set[str]:
+    """Names of every module in a process that ran the command."""
     code = (
         "import sys, json\n"
         "from vramledger.cli.main import run\n"
@@ -132,5 +184,4 @@ def test_the_fast_path_imports_nothing_heavy(arguments: list[str]) -> None:
         "print(json.dumps(sorted(sys.modules)), file=sys.stderr)\n"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    loaded = set(json.loads(done.stderr.splitlines()[-1]))
-    assert sorted(loaded & set(HEAVY)) == []
+    return set(json.loads(done.stderr.splitlines()[-1]))
