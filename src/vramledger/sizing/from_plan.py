@@ -6,11 +6,12 @@ from vramledger.errors import CannotKnow
 from vramledger.hardware.catalogue import accelerators
 from vramledger.model.load import load_model
 from vramledger.model.model import Model
-from vramledger.plan.requirement import Form, Requirement, Scenario
+from vramledger.plan.requirement import Form, Requirement
 from vramledger.sizing.candidate import Precision
 from vramledger.sizing.engine_args import engine_arguments
 from vramledger.sizing.limits import limit_for, within
 from vramledger.sizing.loads import load_notes, need_of
+from vramledger.sizing.quality import evidence_named
 from vramledger.sizing.question import Question
 from vramledger.sizing.served import served
 
@@ -55,6 +56,7 @@ def question_of(requirement: Requirement) -> Question:
             *requirement.notes,
             *(note for scenario in scenarios for note in load_notes(scenario)),
             *(note for part in kept for note in part.notes(model.id, most)),
+            *evidence_named(requirement.quality),
             *_service_note(requirement),
         ),
     )
@@ -77,11 +79,6 @@ def with_cache(model: Model) -> Model:
         f"{model.id} keeps no KV cache, so memory does not bound its requests in flight; vram "
         "ledger says what its weights and one batch take."
     )
-
-
-def refused_share(scenario: Scenario, limit: int) -> float:
-    """The share of a scenario's requests that a limit in tokens refuses."""
-    return scenario.lengths.share_above(limit)
 
 
 def _service_note(requirement: Requirement) -> tuple[str, ...]:
