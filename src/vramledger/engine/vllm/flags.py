@@ -126,7 +126,7 @@ def flag_table(release: Release) -> FlagTable:
 
 def choices(name: str, release: Release) -> tuple[str, ...]:
     """The values a release's parser allows for a flag; empty where it does not say."""
-    spec = _data().specs_of(release).get(name)
+    spec = flag_table(release).specs.get(name)
     return spec.choices if spec else ()
 
 

@@ -3,7 +3,7 @@
 Source: ``packed_modules_mapping`` of the model classes and the fused MoE layer.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from math import prod
 from typing import Final
@@ -59,14 +59,20 @@ class Parameter:
 
 def parameters(tensors: Iterable[Tensor], split: Split, default: DType) -> list[Parameter]:
     """The parameters of one rank; `default` is the element type of what says nothing else."""
-    found: dict[tuple[object, ...], Parameter] = {}
+    found: dict[tuple[object, ...], list[Parameter]] = {}
     for tensor in tensors:
         piece = _single(tensor, split, default)
         encoding = piece.encoding.name if piece.encoding is not None else ""
         key = (piece.name, encoding, piece.inp, piece.copies, piece.dtype)
-        known = found.get(key)
-        found[key] = replace(known, outs=known.outs + piece.outs) if known else piece
-    return list(found.values())
+        found.setdefault(key, []).append(piece)
+    return [_fused(pieces) for pieces in found.values()]
+
+
+def _fused(pieces: Sequence[Parameter]) -> Parameter:
+    """One parameter with the outputs of all pieces."""
+    if len(pieces) == 1:
+        return pieces[0]
+    return replace(pieces[0], outs=tuple(out for piece in pieces for out in piece.outs))
 
 
 def _single(tensor: Tensor, split: Split, default: DType) -> Parameter:
