@@ -58,14 +58,19 @@ class KvLayout:
     replication: int  # ranks of one TP group that hold the same KV heads
     notes: tuple[str, ...] = ()
     stage_layers: tuple[tuple[LayerNeed, ...], ...] = ()  # per pipeline stage
+    group_weights: tuple[int, ...] = ()  # groups of unequal bytes, where the engine weighs by them
 
     def blocks_at(self, tokens: int) -> int:
         """Blocks a running request of `tokens` tokens holds, over all groups."""
         return sum(group.demand.at(tokens) for group in self.groups)
 
     def blocks_reserved(self, tokens: int) -> int:
-        """Blocks the fit check and the concurrency figure count for a request of `tokens`."""
-        return sum(group.demand.reserved(tokens) for group in self.groups)
+        """Blocks the concurrency figure counts for a request of `tokens`."""
+        demands = [group.demand.reserved(tokens) for group in self.groups]
+        if not self.group_weights:
+            return sum(demands)
+        weighed = zip(demands, self.group_weights, strict=True)
+        return div_ceil(sum(blocks * weight for blocks, weight in weighed), self.group_weights[0])
 
 
 @frozen

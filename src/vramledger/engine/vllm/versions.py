@@ -37,7 +37,7 @@ _V1_DEFAULT: Final[Release] = (0, 8, 0)
 _V0_GONE: Final[Release] = (0, 11, 0)
 _MOVING: Final = frozenset({"latest", "nightly", "main", "master", "dev", "head", "stable"})
 _VERSION: Final = re.compile(
-    r"v?(?P<major>\d+)\.(?P<minor>\d+)(?:\.(?P<patch>\d+))?"
+    r"v?(?P<major>\d{1,9})\.(?P<minor>\d{1,9})(?:\.(?P<patch>\d{1,9}))?"
     r"(?P<between>(?:[.-]?(?:rc|a|b|alpha|beta|dev|pre)\d*)*)"
     r"(?:[.-]?(?:post|dev)\d+)*(?:\.\d+)?(?:[+_-][\w.+-]*)?\Z",
     re.IGNORECASE,
@@ -135,6 +135,7 @@ _CHANGES: Final = (
     _Change((0, 10, 0), {"capture_table": CaptureTable.EVERY_8_SEQS}, v1=True),
     _Change((0, 10, 2), {"kv_memory_bytes": True}, v1=True),
     _Change((0, 11, 0), {"nccl_outside_budget": True, "graph_mode": "FULL_AND_PIECEWISE"}),
+    _Change((0, 11, 0), {"dummy_video_frames": 14}),
     _Change((0, 11, 1), {"capture_table": CaptureTable.EVERY_16}),
     _Change((0, 12, 0), {"padding_threshold": 1.25, "unify_page_sizes": True}),
     _Change((0, 13, 0), {"capture_table": CaptureTable.EVERY_16_QUERY}),
@@ -180,7 +181,7 @@ _CHANGES: Final = (
     _Change((0, 27, 0), {"profile": ProfileRule.V1_DEVICE_DELTA}),
     _Change((0, 28, 0), {"hybrid_prefix_caching": True, "batch_table": BatchTable.BY_MEMORY_160}),
     _Change((0, 28, 0), {"capture_table": CaptureTable.EVERY_16_BLACKWELL}),
-    _Change((0, 29, 0), {"null_block_in_fit_check": True}),
+    _Change((0, 29, 0), {"null_block_in_fit_check": True, "runner_v2_tries_graphs": True}),
     _Change((0, 30, 0), {"runner_v2": RunnerV2.ALWAYS}),
     _Change(
         (0, 32, 0),
@@ -191,7 +192,14 @@ _CHANGES: Final = (
     ),
     # KV planning
     _Change((0, 8, 0), {"uneven_stages_in_middle": True}),
-    _Change((0, 11, 0), {"mixed_pages_in_group": True, "sparse_auto_packed": True}),
+    _Change(
+        (0, 11, 0),
+        {
+            "mixed_pages_in_group": True,
+            "stages_count_mixed_group_whole": True,
+            "sparse_auto_packed": True,
+        },
+    ),
     _Change(
         (0, 12, 0),
         {
@@ -206,7 +214,7 @@ _CHANGES: Final = (
     _Change((0, 13, 0), {"sparse_auto_packed": False}),
     _Change((0, 14, 0), {"fit_check_whole_model": True}),
     _Change((0, 15, 0), {"state_blocks": StateBlocks.ALL_OR_ALIGN}),
-    _Change((0, 18, 0), {"fit_check_whole_model": False}),
+    _Change((0, 18, 0), {"fit_check_whole_model": False, "stages_count_mixed_group_whole": False}),
     _Change(
         (0, 20, 0),
         {"window_value_width": True, "hybrid_block": HybridBlock.KERNEL, "layer_tuples": True},

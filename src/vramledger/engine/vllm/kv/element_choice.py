@@ -7,7 +7,7 @@ model_executor/layers/attention/mla_attention.py (the packed layout).
 from typing import Final
 
 from vramledger.engine.vllm.deployment import Deployment
-from vramledger.engine.vllm.kv.block_size import is_sparse
+from vramledger.engine.vllm.kv.block_size import is_compressed, is_sparse
 from vramledger.engine.vllm.kv.element import CacheType, cache_type, native
 
 _SPARSE_PACKED: Final = "fp8_ds_mla"
@@ -26,6 +26,8 @@ def resolve_cache_type(deployment: Deployment) -> CacheType:
         name = declared
     if is_sparse(deployment):
         name = _sparse_name(deployment, name)
+    if is_compressed(deployment) and (name == "auto" or name.startswith("fp8")):
+        name = _SPARSE_PACKED
     if name == "auto":
         return native(deployment.dtype.value)
     return cache_type(name, rules)

@@ -56,6 +56,10 @@ def bytes_per_block(groups: Sequence[Group], stage: int, how: Grouping) -> int:
     """Bytes of one block on one rank of a pipeline stage: every group overlays the same bytes."""
     if how.tuples:
         return _bytes_by_page(groups, stage)
+    if how.rules.stages_count_mixed_group_whole and len(groups) == 1:
+        members = groups[0].members
+        if _unequal(members):
+            return sum(layer.spec.page_bytes for layer in members)
     return max((group.bytes_on(stage) for group in groups), default=0)
 
 

@@ -1,5 +1,6 @@
 """`layout_for`: the KV pool of a deployment before any memory is assigned."""
 
+from collections.abc import Sequence
 from typing import Final
 
 from vramledger.engine.kv import KvGroup, KvLayout, LayerNeed
@@ -9,7 +10,7 @@ from vramledger.engine.vllm.kv.groups import Grouping, bytes_per_block, group_la
 from vramledger.engine.vllm.kv.layers import PoolPlan, plan_layers
 from vramledger.engine.vllm.kv.refusals import refuse_unknown_cache
 from vramledger.engine.vllm.kv.specs import Group, LayerSpec
-from vramledger.engine.vllm.reuse import reused
+from vramledger.errors import BadInput
 from vramledger.model.cache import (
     CacheSpec,
     ChunkedAttention,
@@ -31,11 +32,6 @@ def layout_for(deployment: Deployment) -> KvLayout:
         BadInput: this version or platform cannot serve such a cache.
         UnknownName: a cache type this version does not have.
     """
-    return _reused(deployment, None)
-
-
-def _layout(deployment: Deployment, part: None) -> KvLayout:
-    del part
     refuse_unknown_cache(deployment)
     plan = plan_layers(deployment)
     grouping = _grouping(deployment)
@@ -43,19 +39,30 @@ def _layout(deployment: Deployment, part: None) -> KvLayout:
     horizon = _horizon(deployment)
     return KvLayout(
         groups=tuple(_kv_group(group, horizon) for group in groups),
-        bytes_per_block=tuple(
-            bytes_per_block(groups, stage, grouping) for stage in range(deployment.layout.pp)
-        ),
+        bytes_per_block=_stage_bytes(deployment, groups, grouping),
         block_size=min((group.spec.block_size for group in groups), default=plan.block_size),
         element_bytes=plan.cache.element_bytes,
         cache_dtype=plan.cache.name,
         replication=_replication(deployment),
         notes=plan.notes,
         stage_layers=_stage_layers(deployment, plan, horizon),
+        group_weights=tuple(group.bytes_on(0) for group in groups) if grouping.tuples else (),
     )
 
 
-_reused = reused(_layout, lambda _: _WEIGHT_FIELDS)
+def _stage_bytes(
+    deployment: Deployment, groups: Sequence[Group], grouping: Grouping
+) -> tuple[int, ...]:
+    stages = tuple(
+        bytes_per_block(groups, stage, grouping) for stage in range(deployment.layout.pp)
+    )
+    if groups and 0 in stages:
+        raise BadInput(
+            f"Pipeline stage {stages.index(0)} of {len(stages)} has no layer with a cache of its "
+            "own, and vLLM fails to start with such a stage; choose a smaller "
+            "--pipeline-parallel-size."
+        )
+    return stages
 
 
 def _grouping(deployment: Deployment) -> Grouping:

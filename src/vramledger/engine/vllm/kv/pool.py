@@ -5,6 +5,7 @@ the auto-fit search) and vllm/worker/worker.py for V0.
 """
 
 from collections.abc import Callable
+from itertools import chain
 from typing import Final
 
 from vramledger.engine.kv import KvLayout, KvPool
@@ -103,7 +104,8 @@ _Needed = Callable[[KvLayout, int, int], int]  # (layout, stage, tokens) -> byte
 
 
 def _needed_for_blocks(layout: KvLayout, stage: int, tokens: int) -> int:
-    return layout.bytes_per_block[stage] * layout.blocks_reserved(tokens)
+    blocks = sum(group.demand.reserved(tokens) for group in layout.groups)
+    return layout.bytes_per_block[stage] * blocks
 
 
 def _needed_for_first_group(layout: KvLayout, stage: int, tokens: int) -> int:
@@ -116,8 +118,10 @@ def _needed_for_whole_model(layout: KvLayout, stage: int, tokens: int) -> int:
     del stage
     if not layout.groups:
         return 0
-    places = max((group.layers + group.padding) * group.page_bytes for group in layout.groups)
-    block = sum(layout.bytes_per_block) if len(layout.groups) == 1 else places
+    if len(layout.groups) == 1:
+        block = sum(need.count * need.page_bytes for need in chain(*layout.stage_layers))
+    else:
+        block = max((group.layers + group.padding) * group.page_bytes for group in layout.groups)
     return block * layout.groups[0].demand.reserved(tokens)
 
 
