@@ -30,7 +30,7 @@ def _asked(pairs: list[tuple[str, str]]) -> list[str]:
 
 @pytest.mark.fuzz
 @settings(
-    max_examples=3000,
+    max_examples=10_000,
     deadline=None,
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )

@@ -60,3 +60,9 @@ def test_poisson_quantiles_match_the_tables(mean: float, expected: int) -> None:
 
 def test_the_normal_approximation_joins_the_exact_sum() -> None:
     assert abs(poisson_quantile(500.1, 0.99) - poisson_quantile(499.9, 0.99)) <= 2
+
+
+def test_nobody_active_still_peaks_at_one_request() -> None:
+    result = traffic(1, 300.0, {"active-share": 0.0})
+    assert result.in_flight_mean.value == 0
+    assert result.in_flight_peak.value == 1

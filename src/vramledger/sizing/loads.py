@@ -102,7 +102,7 @@ def load_notes(scenario: Scenario) -> tuple[str, ...]:
     factors = ", ".join(_factor_text(f.name, f.low, f.expected, f.high) for f in result.factors)
     people = "person makes" if result.people == 1 else "people make"
     chain = (
-        f"{result.people:,} {people} {result.requests_per_s.value:.2f} requests/s of "
+        f"{result.people:,} {people} {result.requests_per_s.value:.3g} requests/s of "
         f"{result.seconds_per_request.value:.0f} s in the busiest minutes (assumed: {factors})."
     )
     return (said, chain)

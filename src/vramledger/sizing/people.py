@@ -53,7 +53,7 @@ class Traffic:
     requests_per_s: Figure  # in the busiest minutes
     seconds_per_request: Figure
     in_flight_mean: Figure
-    in_flight_peak: Figure  # whole requests at `PEAK_SHARE` of the moments
+    in_flight_peak: Figure  # whole requests at `PEAK_SHARE` of the moments, at least one
     factors: tuple[Factor, ...]
 
 
@@ -76,7 +76,7 @@ def traffic(
         seconds_per_request=_figure([end.seconds for end in ends], "first token + output / speed"),
         in_flight_mean=_figure([end.mean for end in ends], "Little's law: rate x duration"),
         in_flight_peak=_figure(
-            [float(poisson_quantile(end.mean, PEAK_SHARE)) for end in ends],
+            [float(max(1, poisson_quantile(end.mean, PEAK_SHARE))) for end in ends],
             f"Poisson quantile at {PEAK_SHARE:.0%} (M/G/infinity)",
         ),
         factors=factors,
