@@ -4,6 +4,8 @@ One command line is given to both: the engine parses it and starts, we read it a
 blocks, groups and the full-length concurrency must agree exactly.
 """
 
+import json
+import shlex
 from pathlib import Path
 
 import pytest
@@ -81,3 +83,15 @@ def test_the_engine_prints_what_was_predicted(
         f"CPU KV cache size: {pool.tokens:,} tokens, Maximum concurrency for "
         f"{pool.max_model_len:,} tokens per request: {pool.max_concurrency:.2f}x"
     )
+
+
+def test_the_layers_of_a_draft_model_join_the_pool(engine: Engine, models: dict[str, Path]) -> None:
+    drafter = {"method": "draft_model", "model": str(models["draft"]), "num_speculative_tokens": 3}
+    options = f"{PLAIN} --speculative-config {shlex.quote(json.dumps(drafter))}"
+    command = command_of(models["llama"], options)
+    pool = predict(command).pool
+    outcome = engine.start(words(command))
+    assert not outcome.refused
+    assert [[g.layers, g.block_size] for g in pool.layout.groups] == [[5, 128]]
+    assert (outcome.answer["tokens"], outcome.answer["blocks"]) == (pool.tokens, pool.num_blocks)
+    assert outcome.answer["groups"] == [[5, 128]]
