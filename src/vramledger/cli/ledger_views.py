@@ -56,7 +56,7 @@ def view(asked: Asked) -> Shown:
     Raises:
         BadInput: two questions at once, no launch, or no accelerator.
     """
-    chosen = [name for name in _VIEWS if getattr(asked, name) not in (None, "", ())]
+    chosen = [name for name in _VIEWS if getattr(asked, name) not in (None, ())]
     if len(chosen) > 1:
         flags = " and ".join(
             "--" + name.replace("_", "-").replace("tables", "table") for name in chosen
@@ -150,7 +150,8 @@ def _account(case: Case) -> Shown:
 
         return to_markdown(ledger).rstrip("\n")
 
-    known = case.model.cache_unknown is None
+    speculation = ledger.deployment.speculation
+    known = case.model.cache_unknown is None and not (speculation and speculation.uncounted)
     code = ExitCode.HOLDS if ledger.fits else ExitCode.DOES_NOT_HOLD
     return Shown(code if known else ExitCode.CANNOT_KNOW, text, as_json, markdown)
 

@@ -28,6 +28,9 @@ vram --help lists every verb."""
 _OBJECTS_BEFORE_COLLECTION: Final = 100_000  # Python's own 700 is for processes that live
 
 
+_LONGEST = 2000
+
+
 class LazyGroup(click.Group):
     """A group that imports a verb only when it is called; help needs none of them."""
 
@@ -110,8 +113,15 @@ def main() -> None:
 
 
 def _fail(message: str, code: ExitCode) -> int:
-    click.echo(f"vram: {message}", err=True)
+    click.echo(f"vram: {_shortened(message)}", err=True)
     return code
+
+
+def _shortened(message: str) -> str:
+    """The message without the middle of absurdly long input that it quotes."""
+    if len(message) <= _LONGEST:
+        return message
+    return f"{message[: _LONGEST // 2]} ... {message[-_LONGEST // 2 :]}"
 
 
 def _sentence(error: click.ClickException) -> str:

@@ -8,10 +8,11 @@ from vramledger.errors import CannotKnow, UnknownName, VramError
 from vramledger.frozen import frozen
 from vramledger.ledger.case import Case
 from vramledger.ledger.ledger import Ledger
-from vramledger.units import format_bytes, format_gib
+from vramledger.units import GIB, format_bytes, format_gib
 
 _FINEST_UTILIZATION: Final = 100  # hundredths
 _LARGEST_TP: Final = 64
+_MOST_CARDS: Final = 8
 _OTHER_SHARES: Final = ("0.90", "0.95")
 
 
@@ -83,7 +84,8 @@ def _max_model_len(case: Case, load: Load) -> Solution:
     start need not be one interval. The largest one is returned.
     """
     longest = case.model.text.max_positions
-    found = _largest(lambda n: holds(_length(case, n), Load()), longest)
+    wanted = Load(load.requests)
+    found = _largest(lambda n: holds(_length(case, n), wanted), longest)
     if found == 0:
         return _no_length(case, load)
     ledger = _length(case, found).ledger()
@@ -92,8 +94,12 @@ def _max_model_len(case: Case, load: Load) -> Solution:
     )
     return Solution(
         "max-model-len", found,
-        f"The largest max_model_len is {found:,} tokens{limit}.{_left(ledger)}", ledger,
+        f"The largest max_model_len{_for(load)} is {found:,} tokens{limit}.{_left(ledger)}", ledger,
     )  # fmt: skip
+
+
+def _for(load: Load) -> str:
+    return f" that holds {load.requests} requests of that length" if load.requests > 1 else ""
 
 
 def _no_length(case: Case, load: Load) -> Solution:
@@ -103,7 +109,7 @@ def _no_length(case: Case, load: Load) -> Solution:
     for share in _OTHER_SHARES:
         changed = case.with_flag("gpu-memory-utilization", share)
         longest = _largest(
-            lambda n, c=changed: holds(_length(c, n), Load()),  # type: ignore[misc]
+            lambda n, c=changed: holds(_length(c, n), Load(load.requests)),  # type: ignore[misc]
             case.model.text.max_positions,
         )
         if longest:
@@ -172,11 +178,17 @@ def _kv_bytes(case: Case, load: Load) -> Solution:
     blocks = max(load.requests * pool.layout.blocks_at(tokens), pool.layout.blocks_reserved(
         pool.max_model_len)) + 1  # fmt: skip
     found = blocks * max(pool.layout.bytes_per_block)
+    asked = f"{_words(load, ledger)} take {format_bytes(found)} of KV cache on a GPU"
+    if found > _MOST_CARDS * ledger.ranks[0].total.value * GIB:
+        return Solution("kv-cache-memory-bytes", None, f"{asked}, many times what it has.", None)
     changed = case.with_flag("kv-cache-memory-bytes", str(found))
+    then = changed.ledger()
+    if not then.fits:
+        return Solution("kv-cache-memory-bytes", None, f"{asked}: {then.reason}", None)
     return Solution(
         "kv-cache-memory-bytes", found,
         f"{found} bytes ({format_bytes(found)}) a GPU hold {_words(load, ledger)}: {blocks} blocks "
-        "with the null block.", changed.ledger(),
+        "with the null block.", then,
     )  # fmt: skip
 
 
@@ -258,8 +270,17 @@ def _left(ledger: Ledger) -> str:
 
 def _none(case: Case, target: str, load: Load) -> Solution:
     try:
-        reason = case.ledger().reason
+        ledger = case.ledger()
+        reason = _holds_instead(ledger, load) if ledger.fits else ledger.reason
     except VramError as error:
         reason = str(error)
     asked = f"{load.requests} requests" if load.requests > 1 else "one request"
-    return Solution(target, None, f"No {target} holds {asked}: {reason}", None)
+    what = "number of GPUs" if target == "gpus" else target
+    return Solution(target, None, f"No {what} holds {asked}: {reason}", None)
+
+
+def _holds_instead(ledger: Ledger, load: Load) -> str:
+    pool = ledger.pool_low
+    length = load.tokens or (pool.max_model_len if pool else 0)
+    held = min(pool.capacity(length), ledger.deployment.max_num_seqs.value) if pool else 0
+    return f"as given it starts and holds {held} of {length:,} tokens."

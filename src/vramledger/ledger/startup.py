@@ -150,6 +150,9 @@ def _no_cache(startup: Startup) -> str | None:
 
 def _allocation(startup: Startup) -> str | None:
     """Bytes given by hand are checked by nobody until they are asked of the card."""
+    overridden = _overridden_bytes(startup)
+    if overridden:
+        return overridden
     if startup.deployment.kv_cache_memory_bytes.value is None:
         return None
     for rank in startup.ranks:
@@ -159,6 +162,23 @@ def _allocation(startup: Startup) -> str | None:
                 f"Allocating the KV cache fails: {format_gib(rank.left.value)} are asked for on "
                 f"rank {_name(rank)}, and beside weights and context "
                 f"{format_gib(rank.total.value - held)} are there; lower --kv-cache-memory-bytes."
+            )
+    return None
+
+
+def _overridden_bytes(startup: Startup) -> str | None:
+    """Blocks given by hand are allocated whether or not they fit."""
+    blocks, pool = startup.deployment.num_gpu_blocks_override.value, startup.pool
+    if blocks is None or pool is None:
+        return None
+    for rank in startup.ranks:
+        held = _fixed(rank) + rank.figure("non_torch").value + rank.before_start.value
+        asked = blocks * pool.layout.bytes_per_block[rank.stage] / GIB
+        if held + asked > rank.total.value:
+            return (
+                f"Allocating the KV cache fails: {blocks} blocks take {format_gib(asked)} on rank "
+                f"{_name(rank)}, and beside weights and context "
+                f"{format_gib(rank.total.value - held)} are there; lower --num-gpu-blocks-override."
             )
     return None
 

@@ -3,6 +3,8 @@
 from itertools import pairwise
 from typing import Final
 
+from vramledger.engine.vllm.flags import flag_table
+from vramledger.engine.vllm.versions import rules_for
 from vramledger.errors import BadInput, VramError
 from vramledger.frozen import frozen
 from vramledger.ledger.case import Case
@@ -11,6 +13,8 @@ from vramledger.units import GIB, parse_count
 
 _MOST_VALUES: Final = 64
 _STEP: Final = 1024
+_LOAD: Final = frozenset({"concurrency", "request-tokens"})
+_OTHER_QUESTIONS: Final = frozenset({"model", "config"})
 _COUNTED: Final = frozenset({"max-num-batched-tokens", "max-num-seqs"})
 _NOT_OURS: Final = frozenset({"weights", "kv_cache", "margin"})
 
@@ -115,17 +119,34 @@ def _doubling(name: str, low: str, high: str) -> tuple[str, ...]:
 
 def sweep(case: Case, axis: Axis, requests: int, request_tokens: int | None) -> tuple[Entry, ...]:
     """One entry a value; a value that is not possible keeps its row, with the rule."""
+    if axis.name not in _LOAD:
+        _check_flag(case, axis)
     entries = []
     for value in axis.values:
         count, tokens, changed = requests, request_tokens, case
         if axis.name == "concurrency":
-            count = parse_count(value, "concurrency")
+            count = _at_least_one(value, "concurrency")
         elif axis.name == "request-tokens":
-            tokens = parse_count(value, "request-tokens")
+            tokens = _at_least_one(value, "request-tokens")
         else:
             changed = case.with_flag(axis.name, value)
         entries.append(_entry(changed, value, count, tokens))
     return tuple(entries)
+
+
+def _check_flag(case: Case, axis: Axis) -> None:
+    """Refuse a setting that the engine does not have, or that names another question."""
+    if axis.name in _OTHER_QUESTIONS:
+        raise BadInput(f"--table {axis.name} would change the question; compare two with --vs.")
+    release = rules_for(case.version or case.launch.version).release
+    flag_table(release).find(f"--{axis.name}", "--table")
+
+
+def _at_least_one(text: str, what: str) -> int:
+    count = parse_count(text, f"--table {what}")
+    if count < 1:
+        raise BadInput(f"--table {what} has the value {text}; it must be at least 1.")
+    return count
 
 
 def _entry(case: Case, value: str, requests: int, request_tokens: int | None) -> Entry:

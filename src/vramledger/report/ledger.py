@@ -65,6 +65,9 @@ def _verdict(ledger: Ledger) -> str:
     word = "FITS" if ledger.fits else "DOES NOT FIT"
     if isinstance(ledger.tokens, Unknown) and ledger.deployment.model.cache_unknown:
         word = "CANNOT KNOW"
+    speculation = ledger.deployment.speculation
+    if ledger.fits and speculation and speculation.uncounted:
+        return f"CANNOT KNOW: {ledger.reason[:-1]}, without the draft model, which is not counted."
     return f"{word}: {ledger.reason}"
 
 
@@ -74,9 +77,7 @@ def _identity(ledger: Ledger) -> list[str]:
     spread = f"TP {layout.tp}, PP {layout.pp}" + (f", DP {layout.dp}" if layout.dp > 1 else "")
     what = f"{deployment.model.id} on {layout.gpus} x {deployment.accelerator.name}"
     lines = [f"{what}, {spread}, vLLM {deployment.version}"]
-    if deployment.version_note:
-        lines.append(deployment.version_note)
-    return lines
+    return [*lines, *deployment.remarks]
 
 
 def _bar(group: RankGroup) -> list[str]:
@@ -84,7 +85,7 @@ def _bar(group: RankGroup) -> list[str]:
     whole = max(rank.total.value, rank.budget.value)
     shown = [(row.key, row.figure.value) for row in rank.rows if row.in_budget]
     cells = "".join(
-        _MARKS.get(key, "?") * round(_BAR * max(0.0, size) / whole) for key, size in shown
+        _MARKS.get(key, "?") * round(_BAR * min(1.0, max(0.0, size) / whole)) for key, size in shown
     )
     outside = "~" * max(0, _BAR - len(cells))
     legend = "█ weights ▒ activations ░ non-torch, graphs = KV cache ~ outside"

@@ -60,6 +60,7 @@ def _deployment(deployment: Deployment) -> Json:
         "engine": "vllm",
         "version": deployment.version,
         "version_note": deployment.version_note,
+        "notes": list(deployment.remarks),
         "rules": deployment.rules.family,
         "gpu": deployment.accelerator.name,
         "tp": layout.tp,

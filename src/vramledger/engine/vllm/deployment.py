@@ -30,6 +30,7 @@ class Speculation:
     draft: Model | None
     draft_tp: int
     draft_reference: str | None = None
+    uncounted: bool = False  # a draft model is named that could not be read
 
 
 @frozen
@@ -82,6 +83,13 @@ class Deployment:
     kv_connector: str | None = None  # KV transfer connector, None where there is none
     neighbours_gib: float = 0.0  # held on each GPU by other processes when this engine starts
     notes: tuple[str, ...] = ()  # what was assumed or could not be known, one sentence each
+
+    @property
+    def remarks(self) -> tuple[str, ...]:
+        """What a reader of any figure must know: how the version maps, what was assumed or ignored."""
+        ignored = tuple(setting.note for setting in self.ignored if setting.note)
+        said = (self.version_note, *self.notes, *ignored)
+        return tuple(dict.fromkeys(sentence for sentence in said if sentence))
 
     @property
     def in_flight_batches(self) -> int:

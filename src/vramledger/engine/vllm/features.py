@@ -58,7 +58,9 @@ def read_speculation(values: Values, tp: int) -> SpeculationRead:
     draft = None
     if method not in _NO_DRAFT and reference:
         draft = _load_draft(reference, notes)
-    return SpeculationRead(Speculation(method, tokens, draft, draft_tp, reference), tuple(notes))
+    missing = draft is None and reference is not None and method not in _NO_DRAFT
+    found = Speculation(method, tokens, draft, draft_tp, reference, uncounted=missing)
+    return SpeculationRead(found, tuple(notes))
 
 
 def _speculative_settings(values: Values) -> Mapping[str, Any] | None:

@@ -41,6 +41,7 @@ from vramledger.model.model import Model
 
 _ENGINE: Final = "vllm"
 _MOST_RANKS: Final = 1 << 16
+_MOST_HOST_GIB: Final = 100_000.0
 _SMALL_ALL2ALL: Final = frozenset({"deepep_low_latency", "nixl_ep"})
 _GRAPH_ESTIMATE: Final = "VLLM_MEMORY_PROFILER_ESTIMATE_CUDAGRAPHS"
 
@@ -191,7 +192,7 @@ def _memory(setup: _Setup) -> dict[str, Any]:
         "kv_cache_dtype": given_or(values.text("kv-cache-dtype", cache_types), "auto"),
         "kv_cache_skip_layers": values.words("kv-cache-dtype-skip-layers"),
         "quantization": given_or(values.text("quantization"), None),
-        "cpu_offload_gib": given_or(values.number("cpu-offload-gb"), 0.0),
+        "cpu_offload_gib": given_or(values.number("cpu-offload-gb", most=_MOST_HOST_GIB), 0.0),
         "swap_space_gib": _swap(values, rules),
         "kv_offloading_gib": given_or(values.number("kv-offloading-size"), 0.0),
         "mamba_cache_dtype": given_or(values.text("mamba-cache-dtype"), "auto"),

@@ -41,6 +41,9 @@ def test_a_plain_launch_has_no_finding() -> None:
 
 BREAKS: dict[str, tuple[str, str, Model]] = {
     "A10": ("--swap-space 4", "0.33.0", GQA),
+    "A17": ("--block-size 7", "0.33.0", GQA),
+    "A18": ("""--speculative-config '{"method": "eagle", "num_speculative_tokens": 3}'""", "0.19.0", GQA),
+    "A19": ("""--hf-overrides '{"num_hidden_layers": 1}'""", "0.19.0", GQA),
     "L07": ("--no-enable-chunked-prefill --max-num-batched-tokens 4096", "0.19.0", GQA),
     "L08": ("--max-num-batched-tokens 64 --max-num-seqs 128", "0.19.0", GQA),
     "L09": ("--max-num-batched-tokens 8192 --max-num-seqs 2 --max-model-len 1024", "0.19.0", GQA),

@@ -6,11 +6,13 @@ from vramledger.engine.finding import Severity
 from vramledger.engine.vllm.deployment import Deployment
 from vramledger.engine.vllm.lint.rule import Rule, values_of
 from vramledger.engine.vllm.model_traits import traits_of
+from vramledger.hardware.accelerator import Vendor
 
 _PACKED: Final = ("turboquant", "ultraquant", "octave")
 _FLOATS: Final = ("float16", "bfloat16")
 _ESTIMATE: Final = "VLLM_MEMORY_PROFILER_ESTIMATE_CUDAGRAPHS"
 _HIGH_UTILIZATION: Final = 0.9
+_KERNEL_BLOCK: Final = 16
 
 
 def _graphs_unaccounted(d: Deployment) -> str | None:
@@ -109,7 +111,21 @@ def _two_offloaders(d: Deployment) -> str | None:
     )
 
 
+def _odd_block(d: Deployment) -> str | None:
+    size = d.block_size.value
+    given = d.block_size.given and size is not None
+    if not given or size is None or size % _KERNEL_BLOCK == 0:
+        return None
+    if not d.rules.v1 or d.accelerator.vendor is not Vendor.NVIDIA:
+        return None
+    return (
+        f"block_size {size} is not a multiple of {_KERNEL_BLOCK}, which the attention kernels for "
+        f"NVIDIA GPUs need; vLLM refuses to start. Leave it out or use {_KERNEL_BLOCK}."
+    )
+
+
 RULES: Final = (
+    Rule("A17", Severity.ERROR, _odd_block, "v1/attention/backends"),
     Rule("L06", Severity.WARNING, _graphs_unaccounted, "v1/worker/gpu_worker.py", since=20),
     Rule("L15", Severity.SILENT, _blocks_override, "v1/core/kv_cache_planning.py"),
     Rule("L24", Severity.ERROR, _nvfp4_latent, "config/vllm.py", since=21),

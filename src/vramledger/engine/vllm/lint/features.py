@@ -6,6 +6,8 @@ from vramledger.engine.finding import Severity
 from vramledger.engine.vllm.deployment import Deployment
 from vramledger.engine.vllm.lint.rule import Rule, values_of
 
+_DRAFTED: Final = frozenset({"eagle", "eagle3", "medusa", "mlp_speculator", "draft_model"})
+
 
 def _adapters_with_drafts(d: Deployment) -> str | None:
     if d.lora is None or d.speculation is None:
@@ -62,7 +64,32 @@ def _unprofiled_encoder(d: Deployment) -> str | None:
     )
 
 
+def _draft_missing(d: Deployment) -> str | None:
+    speculation = d.speculation
+    if speculation is None or speculation.draft_reference or speculation.method not in _DRAFTED:
+        return None
+    return (
+        f"Speculative decoding by {speculation.method} needs a draft model, and none is named; "
+        'vLLM refuses to start. Add "model" to --speculative-config.'
+    )
+
+
+_FOLLOWED: Final = frozenset({"max_position_embeddings", "rope_scaling", "rope_parameters"})
+
+
+def _overrides(d: Deployment) -> str | None:
+    other = sorted((values_of(d).json("hf-overrides") or {}).keys() - _FOLLOWED)
+    if not other:
+        return None
+    return (
+        f"--hf-overrides changes {', '.join(other)}, which this account does not follow: put the "
+        "changed configuration into a directory and account for that."
+    )
+
+
 RULES: Final = (
+    Rule("A18", Severity.ERROR, _draft_missing, "config/speculative.py", since=8),
+    Rule("A19", Severity.SILENT, _overrides, "config/model.py"),
     Rule("L37", Severity.ERROR, _adapters_with_drafts, "engine/arg_utils.py", since=11),
     Rule("L38", Severity.ERROR, _fewer_host_adapters, "config/lora.py"),
     Rule("L39", Severity.ERROR, _no_room_for_drafts, "config/vllm.py", since=28),
