@@ -1,6 +1,7 @@
 """The documents: links resolve, generated parts are in step, commands do what the pages say."""
 
 import re
+import tomllib
 from collections.abc import Iterator
 from importlib import import_module
 from pathlib import Path
@@ -10,6 +11,7 @@ import pytest
 
 from docs import FILES, ROOT, filled, pages, with_blocks
 from documents.commands import cli_reference
+from documents.finding_list import finding_list
 from documents.runs import BLOCK, block_of, executed, workplace
 from vramledger.cli.verbs import VERBS, Verb
 
@@ -81,6 +83,32 @@ def test_every_verb_and_option_is_in_the_reference(verb: Verb) -> None:
         for parameter in command.params:
             shown = parameter.opts[0] if isinstance(parameter, click.Option) else ""
             assert shown in sections[path]
+
+
+def test_every_place_that_the_structure_page_names_exists() -> None:
+    page = (ROOT / "docs" / "structure.md").read_text(encoding="utf-8")
+    package = ROOT / "src" / "vramledger"
+    inside = ("", "engine", "engine/vllm", "model", "hardware")
+    roots = [ROOT, *(package / folder for folder in inside)]
+    named = re.findall(r"`([\w/]+(?:\.\w+|/))`", page)
+    paths = [place for place in named if "/" in place]
+    assert len(paths) > 20
+    assert [p for p in paths if not any((root / p).exists() for root in roots)] == []
+
+
+def test_every_package_is_named_in_the_structure_page() -> None:
+    page = (ROOT / "docs" / "structure.md").read_text(encoding="utf-8")
+    package = ROOT / "src" / "vramledger"
+    tops = {p.stem for p in package.iterdir() if p.suffix == ".py" or (p / "__init__.py").exists()}
+    tops -= {"__init__", "__main__"}
+    assert {name for name in tops if f"`{name}`" not in page} == set()
+
+
+def test_findings_are_described_only_where_they_exist() -> None:
+    shown = set(re.findall(r"^\| (\w\d\d) \|", finding_list(), re.MULTILINE))
+    described = tomllib.loads((ROOT / "scripts/documents/findings.toml").read_text("utf-8"))
+    assert set(described) - shown == set()
+    assert len(shown) > 60
 
 
 def blocks() -> Iterator[tuple[str, re.Match[str]]]:
