@@ -14,7 +14,7 @@ def to_markdown(ledger: Ledger) -> str:
         "",
         f"**{word}.** {ledger.reason}",
         "",
-        f"vLLM {deployment.version}. {deployment.version_note}".strip(),
+        " ".join((f"vLLM {deployment.version}.", *deployment.remarks)),
         "",
         *_tokens(ledger),
     ]
