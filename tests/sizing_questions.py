@@ -53,7 +53,7 @@ def need(
 def question(
     *needs: Need,
     model: str = "Qwen/Qwen3-8B",
-    cards: Sequence[str] = ("L4",),
+    cards: Sequence[str] = ("L40S",),
     weights: Sequence[str] = ("as-stored",),
     version: str | None = "0.33",
 ) -> Question:

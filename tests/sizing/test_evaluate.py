@@ -46,7 +46,7 @@ def test_every_fitting_launch_makes_the_same_pool_in_the_ledger(model: str, card
 
 
 def test_gpus_are_replicas_times_the_layout() -> None:
-    found = candidate(question(need(400)), Layout(tp=2))
+    found = candidate(question(need(900)), Layout(tp=2))
     assert found.fits
     assert found.replicas > 1
     assert found.gpus == 2 * found.replicas
@@ -57,7 +57,7 @@ def test_gpus_are_replicas_times_the_layout() -> None:
 
 
 def test_the_band_of_the_load_reaches_the_number_of_gpus() -> None:
-    wide = replace(need(40), concurrent=Figure(40, 10, 160, need().concurrent.basis, "test"))
+    wide = replace(need(), concurrent=Figure(900, 300, 2700, need().concurrent.basis, "test"))
     found = candidate(question(wide))
     assert found.gpus_low < found.gpus < found.gpus_high
 
@@ -118,7 +118,7 @@ def test_tensor_parallelism_sends_two_all_reduces_a_layer() -> None:
 
 
 def test_margins_say_what_each_costs_alone() -> None:
-    asked = question(replace(need(2000), mean=1500.0), cards=["L40S"])
+    asked = question(replace(need(2000), mean=1500.0))
     found = candidate(asked)
     names = [margin.name for margin in found.margins]
     assert names == [

@@ -81,7 +81,7 @@ def test_cards_keep_their_order_until_prices_rank_them() -> None:
 
 
 def test_the_price_is_that_of_all_gpus() -> None:
-    asked = replace(question(need(300)), prices={"L4": 0.5})
+    asked = replace(question(need(300)), prices={"L40S": 0.5})
     best = size(asked).cards[0].best
     assert best is not None
     assert best.price_per_hour == best.gpus * 0.5

@@ -22,18 +22,19 @@ def test_every_tier_holds_at_least_what_a_smaller_one_of_its_maker_holds() -> No
         assert all(a <= b for a, b in pairwise(stored))
 
 
-def test_a_tier_that_needs_smaller_weights_is_starred() -> None:
+def test_a_tier_that_needs_smaller_weights_is_starred_and_one_too_small_is_dashed() -> None:
     found = tiers(NAME, model_named(NAME), [profile("chat")])
     by_size = {tier.gigabytes: tier.cells[0] for tier in found}
-    assert by_size[24].precision.weights == "fp8"
-    assert by_size[24].held > 0
+    assert by_size[32].precision.weights == "fp8"
+    assert by_size[32].held > 0
     assert by_size[16].held == 0
     assert by_size[16].reason
-    lines = to_text(NAME, found).splitlines()
+    text = to_text(NAME, found)
+    lines = text.splitlines()
     assert lines[0] == f"What one GPU of each memory tier holds of {NAME}"
-    row = next(line for line in lines if line.startswith("24 GB"))
-    assert row.endswith(f"{by_size[24].held}*")
-    assert "Measure next" in to_text(NAME, found)
+    assert next(row for row in lines if row.startswith("32 GB")).endswith(f"{by_size[32].held}*")
+    assert next(row for row in lines if row.startswith("16 GB")).endswith("  -")
+    assert "Measure next" in text
 
 
 def test_what_is_quantised_is_screened_as_it_is() -> None:
