@@ -196,7 +196,7 @@ def test_odd_questions_are_one_sentence(
         ("max-model-len", "No max-model-len holds 1000000000 requests: "),
         ("gpu-memory-utilization", "No gpu-memory-utilization holds 1000000000 requests: "),
         ("kv-cache-memory-bytes", "1000000000 requests of 8,192 tokens take "),
-        ("gpus", "No number of GPUs holds 1000000000 requests: "),
+        ("gpus", "No number of GPUs up to 64 holds 1000000000 requests: "),
     ],
 )
 def test_an_absurd_load_is_not_held(

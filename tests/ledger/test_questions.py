@@ -184,3 +184,12 @@ def test_a_gap_above_two_percent_gets_its_likely_reason() -> None:
     kv = found["kv_cache_gib"]
     assert kv.inside_band is False
     assert kv.reason == "The other rows took more than predicted: see the rows above for which."
+
+
+def test_a_model_too_large_for_one_server_is_staged_over_several() -> None:
+    start = case(
+        "vllm serve meta-llama/Llama-3.1-405B-Instruct --max-model-len 8192", "L40S", "0.19.0"
+    )
+    answer = solve(start, "gpus", Load())
+    assert answer.sentence.startswith("24 x L40S (TP 8, PP 3) hold 1 request of 8,192 tokens.")
+    assert answer.value == 24

@@ -4,14 +4,17 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Final
 
+from vramledger.engine.vllm.layouts import tensor_parallel_choices
 from vramledger.errors import CannotKnow, UnknownName, VramError
 from vramledger.frozen import frozen
 from vramledger.ledger.case import Case
+from vramledger.ledger.extremes import largest, smallest
 from vramledger.ledger.ledger import Ledger
 from vramledger.units import GIB, format_bytes, format_gib
 
 _FINEST_UTILIZATION: Final = 100  # hundredths
 _LARGEST_TP: Final = 64
+_MOST_STAGES: Final = 8
 _MOST_CARDS: Final = 8
 _OTHER_SHARES: Final = ("0.90", "0.95")
 
@@ -85,7 +88,7 @@ def _max_model_len(case: Case, load: Load) -> Solution:
     """
     longest = case.model.text.max_positions
     wanted = Load(load.requests)
-    found = _largest(lambda n: holds(_length(case, n), wanted), longest)
+    found = largest(lambda n: holds(_length(case, n), wanted), longest)
     if found == 0:
         return _no_length(case, load)
     ledger = _length(case, found).ledger()
@@ -108,7 +111,7 @@ def _no_length(case: Case, load: Load) -> Solution:
     others = []
     for share in _OTHER_SHARES:
         changed = case.with_flag("gpu-memory-utilization", share)
-        longest = _largest(
+        longest = largest(
             lambda n, c=changed: holds(_length(c, n), Load(load.requests)),  # type: ignore[misc]
             case.model.text.max_positions,
         )
@@ -130,7 +133,7 @@ def _max_num_seqs(case: Case, load: Load) -> Solution:
         changed = case.with_flag("max-num-seqs", str(requests))
         return _ledger_that_holds(changed, Load(requests, tokens)) is not None
 
-    found = _largest(fits, 65_536)
+    found = largest(fits, 65_536)
     if found == 0:
         return _none(case, "max-num-seqs", load)
     ledger = case.with_flag("max-num-seqs", str(found)).ledger()
@@ -144,7 +147,7 @@ def _max_num_seqs(case: Case, load: Load) -> Solution:
 
 
 def _utilization(case: Case, load: Load) -> Solution:
-    found = _smallest(
+    found = smallest(
         lambda n: holds(
             case.with_flag("gpu-memory-utilization", f"{n / _FINEST_UTILIZATION:.2f}"), load
         ),
@@ -193,10 +196,12 @@ def _kv_bytes(case: Case, load: Load) -> Solution:
 
 
 def _gpus(case: Case, load: Load) -> Solution:
-    tp = 1
-    pp = case.deployment().layout.pp
-    while tp <= _LARGEST_TP:
-        ledger = _ledger_that_holds(case.with_flag("tensor-parallel-size", str(tp)), load)
+    """The fewest GPUs over legal TP x PP, one stage before several; a given PP is kept."""
+    for tp, pp in _spreads(case):
+        changed = case.with_flag("tensor-parallel-size", str(tp))
+        if pp != case.deployment().layout.pp:
+            changed = changed.with_flag("pipeline-parallel-size", str(pp))
+        ledger = _ledger_that_holds(changed, load)
         if ledger is not None:
             return Solution(
                 "gpus", tp * pp,
@@ -204,8 +209,20 @@ def _gpus(case: Case, load: Load) -> Solution:
                 + (f", PP {pp}" if pp > 1 else "")
                 + f") hold {_words(load, ledger)}.{_left(ledger)}", ledger,
             )  # fmt: skip
-        tp *= 2
     return _none(case, "gpus", load)
+
+
+def _spreads(case: Case) -> list[tuple[int, int]]:
+    """Legal TP and PP in the order they are tried: fewest GPUs, then fewest stages."""
+    deployment = case.deployment()
+    legal = tensor_parallel_choices(
+        case.model, deployment.rules, _LARGEST_TP, case.accelerator,
+        expert_parallel=deployment.layout.expert_parallel,
+    )  # fmt: skip
+    given = case.launch.flag("pipeline-parallel-size") is not None
+    stages = (deployment.layout.pp,) if given else range(1, _MOST_STAGES + 1)
+    spreads = [(tp, pp) for tp in legal for pp in stages if tp * pp <= _LARGEST_TP]
+    return sorted(spreads, key=lambda spread: (spread[0] * spread[1], spread[1]))
 
 
 _SOLVERS: Final[dict[str, Callable[[Case, Load], Solution]]] = {
@@ -216,42 +233,6 @@ _SOLVERS: Final[dict[str, Callable[[Case, Load], Solution]]] = {
     "gpus": _gpus,
 }
 TARGETS: Final = tuple(_SOLVERS)
-
-
-def _largest(fits: Callable[[int], bool], most: int) -> int:
-    """The largest value up to `most` that fits, 0 where none does.
-
-    Doubling probes find every power of two that fits, and bisection the edge above the largest;
-    a fitting stretch narrower than a factor of two between two failing probes can be missed.
-    """
-    if fits(most):
-        return most
-    probes = [1]
-    while probes[-1] * 2 < most:
-        probes.append(probes[-1] * 2)
-    low = next((probe for probe in reversed(probes) if fits(probe)), 0)
-    if low == 0:
-        return 0
-    high = min(2 * low, most)
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (middle, high) if fits(middle) else (low, middle)
-    return low
-
-
-def _smallest(fits: Callable[[int], bool], least: int, most: int) -> int | None:
-    """The smallest value of the stretch of fitting values that reaches highest, None without one.
-
-    The end of the range need not fit: a utilization above what is free at the start is refused.
-    """
-    high = next((value for value in range(most, least - 1, -1) if fits(value)), None)
-    if high is None:
-        return None
-    low = least - 1
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (low, middle) if fits(middle) else (middle, high)
-    return high
 
 
 def _words(load: Load, ledger: Ledger) -> str:
@@ -275,7 +256,7 @@ def _none(case: Case, target: str, load: Load) -> Solution:
     except VramError as error:
         reason = str(error)
     asked = f"{load.requests} requests" if load.requests > 1 else "one request"
-    what = "number of GPUs" if target == "gpus" else target
+    what = f"number of GPUs up to {_LARGEST_TP}" if target == "gpus" else target
     return Solution(target, None, f"No {what} holds {asked}: {reason}", None)
 
 
