@@ -106,6 +106,13 @@ class Settings:
     fields: Mapping[str, Any] = field(default_factory=dict)
 
 
+def _captured(settings: Settings) -> tuple[int, ...]:
+    """1, 2, 4, every 8 up to 256 and every 16 from there, at most 512."""
+    top = min(2 * settings.max_num_seqs, settings.max_num_batched_tokens, 512)
+    sizes = (1, 2, 4, *range(8, 256, 8), *range(256, 513, 16))
+    return tuple(size for size in sizes if size <= top)
+
+
 def deployment_of(model: Model, settings: Settings, accelerator: Accelerator = H100) -> Deployment:
     """A deployment of that model with those settings."""
     match = rules_for(settings.version)
@@ -134,7 +141,8 @@ def deployment_of(model: Model, settings: Settings, accelerator: Accelerator = H
         enable_chunked_prefill=Setting(True),
         async_scheduling=Setting(settings.asynchronous),
         disable_hybrid_kv_cache_manager=Setting(settings.disable_hybrid),
-        cudagraph_capture_sizes=Setting(()),
+        cudagraph_capture_sizes=Setting(_captured(settings)),
+        cudagraph_mode=match.rules.graph_mode,
         quantization=Setting(None),
         cpu_offload_gib=Setting(0.0, default),
         swap_space_gib=Setting(0.0),

@@ -15,5 +15,9 @@ ASIDE: Final[dict[str, str]] = {
         "the pool is shared with Medusa heads whose number and settings the row does not state; "
         "4.5 GiB of its budget are unaccounted for"
     ),
+    "pub-032": (
+        "its GPU shares the host's memory, so what other processes take or give back while the "
+        "engine starts counts as the engine's own"
+    ),
     "obs-136": "it ran on a TPU, where nothing of the GPU account applies",
 }

@@ -1,5 +1,6 @@
 """From an observation to the deployment it measured, through the same door as a launch command."""
 
+import re
 from collections.abc import Iterator, Mapping
 from typing import Final
 
@@ -28,13 +29,20 @@ _CARDS: Final = {
     "MI300 (191.45 GiB visible)": "MI300X",
     "RX 7900 XTX 24GB": "RX-7900-XTX",
     "RTX 3070 Laptop 8GB": "RTX-3070",
+    "RTX PRO 6000": "RTX-PRO-6000-Server",
+    "A100 40GB": "A100-40GB-SXM",
 }
 # A card of which only the memory is known: the usual one that reports it.
 _BY_MEMORY: Final = ((79.0, 80.0, "H100-80GB-SXM"), (139.0, 141.0, "H200-141GB-SXM"),
-                     (44.0, 45.0, "L40S"), (23.0, 24.0, "RTX-4090"))  # fmt: skip
+                     (44.0, 45.0, "L40S"), (23.0, 24.0, "RTX-4090"),
+                     (15.5, 15.6, "RTX-4080"))  # fmt: skip
 _LOADED_AS: Final = frozenset(
     {"fp8", "bitsandbytes", "experts_int8"}
 )  # ways of quantising a plain checkpoint
+
+
+_VARIABLE: Final = re.compile(r"\b(VLLM_[A-Z0-9_]+)=(\S+)")
+_MEDIA_LIMITS: Final = re.compile(r"--limit-mm-per-prompt (\{[^}]*\})")
 
 
 def deployment_for(row: Observation) -> Deployment:
@@ -97,6 +105,8 @@ def _flags(row: Observation, model: Model) -> Iterator[tuple[str, str | None]]:
             yield name, str(value)
     if row.enforce_eager:
         yield "enforce-eager", None
+    if limits := _MEDIA_LIMITS.search(row.other_args):
+        yield "limit-mm-per-prompt", limits[1]
     if "'enable_prefix_caching': False" in row.other_args:
         yield "no-enable-prefix-caching", None
     if "--enable-prefix-caching" in row.other_args:
@@ -116,8 +126,9 @@ def _argument(row: Observation, prefix: str) -> str | None:
 
 
 def _environment(row: Observation) -> Mapping[str, str]:
+    given = dict(_VARIABLE.findall(row.other_args))
     if row.other_args.startswith("V0"):
-        return {"VLLM_USE_V1": "0"}
+        return {**given, "VLLM_USE_V1": "0"}
     if row.other_args.startswith("V1") or row.notes.startswith("V1;"):
-        return {"VLLM_USE_V1": "1"}
-    return {}
+        return {**given, "VLLM_USE_V1": "1"}
+    return given

@@ -9,17 +9,27 @@ from collections.abc import Sequence
 from typing import Final
 
 from accuracy.graph_plane import graph_terms
-from accuracy.measure import Measured
+from accuracy.measure import LIKE_CUDA, Measured
 from accuracy.non_torch import non_torch_terms
-from accuracy.statistic import ROUNDING, Fitted, Sample, band, centre, entry, family
+from accuracy.statistic import (
+    ENOUGH_MODELS,
+    ROUNDING,
+    Fitted,
+    Sample,
+    band,
+    centre,
+    entry,
+    family,
+)
 from vramledger.engine.vllm.coefficients import Coefficient
+from vramledger.hardware.accelerator import Vendor
 
 
 def architectures(rows: Sequence[Measured]) -> dict[str, tuple[str, ...]]:
     """Which GPU architectures the non-torch figures of a family were seen on."""
     seen: dict[str, set[str]] = {}
     for row in rows:
-        if row.non_torch is not None:
+        if row.non_torch is not None and row.vendor in LIKE_CUDA:
             seen.setdefault(row.key.family, set()).add(row.deployment.accelerator.architecture)
     return {name: tuple(sorted(found)) for name, found in sorted(seen.items())}
 
@@ -38,7 +48,8 @@ def fit(rows: Sequence[Measured]) -> Fitted:
 def _context(rows: Sequence[Measured]) -> dict[str, Coefficient]:
     found: dict[str, list[Sample]] = {}
     for row in rows:
-        if row.free_gib is not None and row.row.total_gib is not None:
+        nvidia = row.vendor is Vendor.NVIDIA
+        if nvidia and row.free_gib is not None and row.row.total_gib is not None:
             alone = row.deployment.layout.world == 1
             sample = Sample(family(row.row.model), row.row.total_gib - row.free_gib)
             found.setdefault("one" if alone else "tp", []).append(sample)
@@ -55,7 +66,7 @@ def _activation(rows: Sequence[Measured]) -> dict[str, Coefficient]:
             found.setdefault(key, []).append(row.row.activation_gib - row.activation)
             models.setdefault(key, set()).add(family(row.row.model))
     kept = {
-        key: _residual(values, len(models[key]))
+        key: _residual(values, len(models[key]), _ACTIVATION_WIDTHS[key])
         for key, values in found.items()
         if len(models[key]) > 1
     }
@@ -83,9 +94,14 @@ _ACTIVATION_WIDTHS: Final = {
 }
 
 
-def _residual(values: Sequence[float], models: int) -> Coefficient:
+def _residual(values: Sequence[float], models: int, unseen: float) -> Coefficient:
+    """The band of the residuals; few models keep a share of the width of none."""
     low, high = band(values, ROUNDING)
-    return entry(0.0, low, high, len(values), models)
+    if models >= ENOUGH_MODELS:
+        return entry(0.0, low, high, len(values), models)
+    share = unseen / models
+    note = "few models: band widened"
+    return entry(0.0, min(low, -share), max(high, share), len(values), models, note)
 
 
 def _weights(rows: Sequence[Measured]) -> dict[str, Coefficient]:
@@ -93,7 +109,7 @@ def _weights(rows: Sequence[Measured]) -> dict[str, Coefficient]:
     relative = [
         row.row.weights_gib / row.weights - 1
         for row in rows
-        if row.row.weights_gib is not None and row.row.stated
+        if row.row.weights_gib is not None and row.row.stated and row.vendor in LIKE_CUDA
     ]
     low, high = band(relative, 0.0001)
     seen = len({family(row.row.model) for row in rows})

@@ -6,15 +6,19 @@ from functools import cached_property
 
 from accuracy.deployments import deployment_for
 from accuracy.observations import Observation
+from vramledger.engine.vllm.activation import activation_peak
 from vramledger.engine.vllm.deployment import Deployment
 from vramledger.engine.vllm.kv.pool import size_pool
 from vramledger.engine.vllm.overheads import CalibrationKey, calibration_key
+from vramledger.engine.vllm.rules import ProfileRule
 from vramledger.engine.vllm.versions import rules_for
 from vramledger.errors import VramError
+from vramledger.hardware.accelerator import Vendor
 from vramledger.ledger.account import build
 from vramledger.ledger.ledger import Ledger, RankLedger
 from vramledger.units import GIB
 
+LIKE_CUDA = frozenset({Vendor.NVIDIA, Vendor.AMD})
 _AMPLE = 64 * GIB  # room enough to read the bytes of a token off a pool
 _FREE = re.compile(r"free at init ([\d.]+) GiB")
 _ESTIMATE = re.compile(r"estimated cudagraph ([\d.]+) GiB")
@@ -63,6 +67,10 @@ class Measured:
         )
 
     @property
+    def vendor(self) -> Vendor:
+        return self.deployment.accelerator.vendor
+
+    @property
     def multimodal(self) -> bool:
         return any(row.key == "encoder" for row in self.first.rows)
 
@@ -88,18 +96,41 @@ class Measured:
 
         With several ranks the sum is the tightest rank's, which the tokens follow.
         """
-        one_rank = self.row.tp == 1 or self.row.kv_tokens is None
-        if self.row.non_torch_gib is not None and one_rank:
-            return self.row.non_torch_gib
-        if self.kv_gib is None:
-            return None
         rank = self.tightest
+        estimate = self._deducted_gib(rank)
+        sums = self.kv_gib is not None and estimate is not None and self._budget_stated
+        one_rank = self.row.tp == 1 or not sums
+        if self.row.non_torch_gib is not None and one_rank:
+            return self.row.non_torch_gib - self._kept_gib
+        if self.kv_gib is None or estimate is None or not sums:
+            return None
         weights = self.row.weights_gib if self.row.weights_gib is not None else self.weights
         activation = self.row.activation_gib
+        if activation is None and self.multimodal and self.deployment.rules.v1:
+            return None  # an encoder's peak is not known as closely as the rest
         if activation is None:
             activation = self.inside("activation", rank) + self.inside("encoder", rank)
-        taken = weights + activation + self.inside("cuda_graph", rank)
+        taken = weights + activation + estimate
         return rank.budget.value - taken - self.kv_gib
+
+    @property
+    def _budget_stated(self) -> bool:
+        """A log without the utilization says nothing about what the budget leaves, from 0.20 on."""
+        return self.row.utilization is not None or not self.deployment.rules.graph_in_budget
+
+    def _deducted_gib(self, rank: RankLedger) -> float | None:
+        """What the engine deducted for graphs: as logged, zero, or not known."""
+        if not self.inside("cuda_graph", rank):
+            return 0.0
+        return self.graph_estimate_gib
+
+    @property
+    def _kept_gib(self) -> float:
+        """Work space that outlives the profile run, which versions from 0.27 print as consumed."""
+        if self.deployment.rules.profile is not ProfileRule.V1_DEVICE_DELTA:
+            return 0.0
+        peak = activation_peak(self.deployment, 0)
+        return (peak.kept_bytes - peak.encoder_kept_bytes) / GIB
 
     @property
     def free_gib(self) -> float | None:

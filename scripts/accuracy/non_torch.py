@@ -4,10 +4,16 @@ from collections.abc import Mapping, Sequence
 from statistics import median
 from typing import Final
 
-from accuracy.measure import Measured
+from accuracy.measure import LIKE_CUDA, Measured
 from accuracy.statistic import Fitted, Sample, centre, entry, family, wide_if_few
 from vramledger.engine.vllm.coefficients import Coefficient
-from vramledger.engine.vllm.overheads import COMMUNICATORS_INSIDE, switched_peers
+from vramledger.engine.vllm.overheads import (
+    COMMUNICATORS_INSIDE,
+    runner_buffers,
+    switched_peers,
+)
+from vramledger.engine.vllm.rules import ProfileRule
+from vramledger.units import GIB
 
 
 def non_torch_terms(rows: Sequence[Measured]) -> Fitted:
@@ -47,11 +53,19 @@ def _non_torch_samples(rows: Sequence[Measured]) -> dict[str, list[Sample]]:
     """
     found: dict[str, list[Sample]] = {}
     for row in rows:
-        value = row.non_torch
+        value = _beside_buffers(row)
         known_card = row.row.gpu is not None or row.row.total_gib is not None
-        if value is not None and value > 0 and known_card:
+        if value is not None and value > 0 and known_card and row.vendor in LIKE_CUDA:
             found.setdefault(str(row.key), []).append(Sample(family(row.row.model), value))
     return found
+
+
+def _beside_buffers(row: Measured) -> float | None:
+    """Non-torch memory without the runner's buffers, which the ledger adds where they count."""
+    value = row.non_torch
+    if value is None or row.deployment.rules.profile is not ProfileRule.V1_DEVICE_DELTA:
+        return value
+    return value - runner_buffers(row.deployment) / GIB
 
 
 def _counts_peers(key: str) -> bool:
@@ -112,8 +126,8 @@ _NEIGHBOURS: Final[dict[str, tuple[str, float]]] = {
     "v0-device/pp-last": ("v0-device/one", 0.0),
     "v0-parts/pp-first": ("v0-parts/one", 0.2),
     "v0-parts/pp-last": ("v0-parts/one", 0.2),
-    "delta/one": ("own-trial/one", 0.0),
-    "delta/tp": ("own-trial/tp", 0.0),
-    "delta/pp-first": ("own-trial/pp-first", 0.0),
-    "delta/pp-last": ("own-trial/pp-first", 0.1),
+    "delta/one": ("own/one", 0.0),  # the graph trial comes after the measurement
+    "delta/tp": ("own/tp", 0.0),
+    "delta/pp-first": ("own/pp-first", 0.0),
+    "delta/pp-last": ("own/pp-last", 0.0),
 }

@@ -89,5 +89,5 @@ def _observation(values: dict[str, Any]) -> Observation:
         other_args=values["other_args"] or "",
         error=values["oom_or_error"],
         notes=values["notes"] or "",
-        source=values["source_url"],
+        source=values["source_url"] or "",
     )

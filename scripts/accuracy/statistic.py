@@ -12,7 +12,7 @@ from vramledger.engine.vllm.coefficients import Coefficient
 
 ROUNDING: Final = 0.005  # logs print to a hundredth of a GiB
 _INSIDE: Final = 0.9  # share of held-out residuals a band is made to hold
-_ENOUGH_MODELS: Final = 5
+ENOUGH_MODELS: Final = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +60,7 @@ def band(residuals: Sequence[float], floor: float) -> tuple[float, float]:
 
 def wide_if_few(value: Coefficient) -> Coefficient:
     """Few models say little about others: a quarter of the value for one, less for each more."""
-    if value.models >= _ENOUGH_MODELS:
+    if value.models >= ENOUGH_MODELS:
         return value
     half = max(0.25 * value.value / value.models, 0.02)
     return replace(

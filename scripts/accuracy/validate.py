@@ -9,9 +9,12 @@ from accuracy.statistic import Fitted, family
 from vramledger.engine.vllm.overheads import (
     COMMUNICATORS_INSIDE,
     calibration_key,
+    runner_buffers,
     switched_peers,
 )
+from vramledger.engine.vllm.rules import ProfileRule
 from vramledger.evidence import Figure
+from vramledger.units import GIB
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,10 +51,11 @@ class Held:
         return None if logged is None else self.measured.weights / logged - 1
 
 
-def held_out(rows: Sequence[Measured]) -> tuple[Held, ...]:
-    """Every stated row of `rows` with the terms of the other models."""
+def held_out(rows: Sequence[Measured], evidence: Sequence[Measured] = ()) -> tuple[Held, ...]:
+    """Every stated row of `rows` with the terms that the other models of both give."""
+    seen = (*rows, *evidence)
     apart = {
-        model: non_torch_terms([row for row in rows if family(row.row.model) != model])
+        model: non_torch_terms([row for row in seen if family(row.row.model) != model])
         for model in {family(row.row.model) for row in rows}
     }
     return tuple(_held(row, apart[family(row.row.model)]) for row in rows if row.row.stated)
@@ -67,6 +71,8 @@ def _held(row: Measured, terms: Fitted) -> Held:
     apart = known[name].value + peers * terms["communicators"]["per_peer"].value
     if name == "own-trial/tp":
         apart += (row.row.tp - 2) * terms["communicators"]["per_peer_trial"].value
+    if row.deployment.rules.profile is ProfileRule.V1_DEVICE_DELTA:
+        apart += runner_buffers(row.deployment) / GIB
     shift = row.inside("non_torch", rank) - apart
     return Held(row, row.tokens_with(shift), shift, _inside(row))
 

@@ -64,6 +64,7 @@ class TowerInput:
     hidden: int  # the tower's width
     table_bytes: int = 0  # tables it builds at first use and keeps (rotary frequencies)
     levels: int = 1  # hidden states it hands on per token (1 + deepstack levels)
+    frames_each: int = 0  # a video: frames behind these figures, which more frames repeat
 
 
 @frozen

@@ -1,5 +1,6 @@
 """What a multimodal encoder holds while vLLM profiles memory."""
 
+from dataclasses import replace
 from typing import Final
 
 from vramledger.engine.vllm.deployment import Deployment
@@ -40,7 +41,28 @@ def _profiled_tower(deployment: Deployment) -> TowerInput | None:
         return None
     limits = deployment.limit_mm_per_prompt
     allowed = [t for t in deployment.model.towers if limits.get(t.modality, 1) > 0 and t.tokens > 0]
-    return max(allowed, key=lambda tower: tower.tokens, default=None)
+    sized = (_as_long_as_profiled(deployment, tower) for tower in allowed)
+    return max(sized, key=lambda tower: tower.tokens, default=None)
+
+
+def _as_long_as_profiled(deployment: Deployment, tower: TowerInput) -> TowerInput:
+    """A video of as many frames as one prompt takes and the profile run asks for (V1).
+
+    Source: get_num_frames_with_most_features of vllm/model_executor/models/qwen2_vl.py.
+    """
+    if not tower.frames_each or not deployment.rules.v1:
+        return tower
+    length = deployment.max_model_len.value or deployment.model.text.max_positions
+    if not deployment.rules.dummy_video_alone:
+        length -= tower.tokens
+    most = deployment.rules.dummy_video_frames // tower.frames_each
+    times = max(1, min(most, length // tower.tokens))
+    return replace(
+        tower,
+        pixels=tower.pixels * times,
+        tokens=tower.tokens * times,
+        patches=tower.patches * times,
+    )
 
 
 def _profiled_items(deployment: Deployment, tower: TowerInput) -> int:

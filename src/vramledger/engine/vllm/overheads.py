@@ -5,7 +5,7 @@ from typing import Final
 from vramledger.engine.vllm.coefficients import coefficient, seen_on
 from vramledger.engine.vllm.deployment import Deployment
 from vramledger.engine.vllm.rules import ProfileRule
-from vramledger.engine.vllm.runner import uses_second_runner
+from vramledger.engine.vllm.runner import tries_graphs, uses_second_runner
 from vramledger.evidence import Basis, Figure, total
 from vramledger.frozen import frozen
 from vramledger.units import GIB, div_ceil
@@ -25,6 +25,7 @@ _FAMILIES: Final = {
     ProfileRule.V1_DEVICE_DELTA: "delta",
 }
 _UNFAMILIAR: Final = 4.0
+_MANY_ARCHITECTURES: Final = 3
 COMMUNICATORS_INSIDE: Final = frozenset({"v0-parts", "v1-all", "own-early"})
 
 
@@ -47,8 +48,8 @@ def calibration_key(deployment: Deployment, stage: int) -> CalibrationKey:
 def non_torch(deployment: Deployment, stage: int) -> Figure:
     """GiB that the engine counts against the budget but PyTorch did not allocate.
 
-    NCCL and custom all-reduce buffers, cuBLAS handles, loaded kernels, and from 0.18 what the graph
-    trial leaves behind. Until 0.9.0 every such byte on the GPU counts, the context included. While
+    NCCL and custom all-reduce buffers, cuBLAS handles, loaded kernels, and from 0.18 to 0.26 what
+    the graph trial leaves behind. Until 0.9.0 every such byte on the GPU counts, the context included. While
     communicators were made inside the budget, each further rank behind a switch added its buffers.
     """
     key = calibration_key(deployment, stage)
@@ -71,10 +72,13 @@ def non_torch(deployment: Deployment, stage: int) -> Figure:
 
 
 def _unfamiliar(deployment: Deployment, key: CalibrationKey) -> float:
-    """By how much a band widens on a GPU architecture that the family was not observed on."""
+    """By how much a band widens on a GPU architecture that the family was not observed on.
+
+    A band that holds on several architectures is taken to hold on one more.
+    """
     seen = seen_on(key.family)
-    familiar = not seen or deployment.accelerator.architecture in seen
-    return 1.0 if familiar else _UNFAMILIAR
+    few = 0 < len(seen) < _MANY_ARCHITECTURES
+    return _UNFAMILIAR if few and deployment.accelerator.architecture not in seen else 1.0
 
 
 def switched_peers(deployment: Deployment) -> int:
@@ -132,8 +136,7 @@ def _family(deployment: Deployment) -> str:
         return named
     if not rules.nccl_outside_budget:
         return "own-early"
-    trial = rules.graph_estimate_run and not deployment.enforce_eager.value
-    return "own-trial" if trial else "own"
+    return "own-trial" if tries_graphs(deployment) else "own"
 
 
 def _layout(deployment: Deployment, stage: int) -> str:

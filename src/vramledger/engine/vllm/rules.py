@@ -150,6 +150,7 @@ class Rules:
     whole_prompt_admission: bool = False  # a request waits until its whole prompt fits (0.19 on)
     startup_memory_check: bool = False  # refuses to start when less than the budget is free (0.9.1)
     dummy_video_frames: int = 16  # most frames of the video that Qwen-VL is profiled with
+    dummy_video_alone: bool = False  # which may fill a prompt, else beside an image (0.10.2 on)
     multimodal_reserve: bool = False  # frontend decoding reserves GPU memory (0.26 on)
     mixed_pages_in_group: bool = False  # one group may hold layers of unequal pages (0.11 on)
     full_value_width: bool = False  # full-attention pages know the value width (0.12 on)

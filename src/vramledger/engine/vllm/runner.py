@@ -43,6 +43,18 @@ def uses_second_runner(deployment: Deployment) -> bool:
     return _DEFAULTS[rule](deployment.model)
 
 
+def tries_graphs(deployment: Deployment) -> bool:
+    """Whether start-up captures a few graphs to estimate what all will take.
+
+    Before 0.29 the second runner answers zero without trying (``profile_cudagraph_memory`` of
+    vllm/v1/worker/gpu/model_runner.py).
+    """
+    rules = deployment.rules
+    if not rules.graph_estimate_run or deployment.enforce_eager.value:
+        return False
+    return rules.runner_v2_tries_graphs or not uses_second_runner(deployment)
+
+
 def _plain_qwen3(model: Model) -> bool:
     return model.architecture in _PLAIN_QWEN3 and model.quantization is None
 

@@ -135,6 +135,7 @@ _CHANGES: Final = (
     _Change((0, 10, 0), {"capture_table": CaptureTable.EVERY_8_SEQS}, v1=True),
     _Change((0, 10, 2), {"kv_memory_bytes": True}, v1=True),
     _Change((0, 11, 0), {"nccl_outside_budget": True, "graph_mode": "FULL_AND_PIECEWISE"}),
+    _Change((0, 10, 2), {"dummy_video_alone": True}),
     _Change((0, 11, 0), {"dummy_video_frames": 14}),
     _Change((0, 11, 1), {"capture_table": CaptureTable.EVERY_16}),
     _Change((0, 12, 0), {"padding_threshold": 1.25, "unify_page_sizes": True}),

@@ -37,6 +37,7 @@ class _Style:
     tower: Callable[[Config], QwenTower]
     pixels: int
     prefix: str = "model.visual."
+    frames_like_images: bool = False  # a video's frames may be as large as a still image
 
 
 def _flat(model_type: str) -> TextPart:
@@ -51,6 +52,7 @@ _STYLES: Final = {
         read_qwen2,
         _QWEN2_PIXELS,
         "visual.",
+        frames_like_images=True,
     ),
     "qwen2_5_vl": _Style(
         "Qwen2_5_VLForConditionalGeneration",
@@ -58,6 +60,7 @@ _STYLES: Final = {
         read_qwen2_5,
         _QWEN2_PIXELS,
         "visual.",
+        frames_like_images=True,
     ),
     "qwen3_vl": _Style(
         "Qwen3VLForConditionalGeneration",
@@ -96,10 +99,13 @@ def build(config: Config, model_id: str) -> Model:
     """The model; mergers belong to the tower."""
     style = _STYLES[config.text("model_type")]
     tower = style.tower(vision_config(config))
+    towers = [Tower(tuple(tower.tensors(style.prefix)), tower.largest_image(style.pixels))]
+    if style.frames_like_images:
+        towers.append(Tower((), tower.largest_video(style.pixels)))
     return compose(
         config,
         read_text(config, style.part, model_id),
         architecture=style.architecture,
         part=style.part,
-        towers=[Tower(tuple(tower.tensors(style.prefix)), tower.largest_image(style.pixels))],
+        towers=towers,
     )

@@ -4,7 +4,7 @@ All cut images of any aspect ratio into patches two frames deep and merge square
 one token. Class defaults are those of the configuration classes in transformers 5.24.
 """
 
-from dataclasses import field
+from dataclasses import field, replace
 from typing import Final
 
 from vramledger.frozen import frozen
@@ -67,6 +67,10 @@ class QwenTower:
             hidden=self.vit.hidden,
             levels=self.levels,
         )
+
+    def largest_video(self, pixels: int) -> TowerInput:
+        """Frames as large as an image, taken together as many as the tower's kernel spans."""
+        return replace(self.largest_image(pixels), modality="video", frames_each=self.frames)
 
 
 def read_qwen2(config: Config) -> QwenTower:
