@@ -1,11 +1,12 @@
 """Answers kept for the next card of a kind are those that would be computed for it."""
 
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
 from vramledger.engine.read import read_launch
-from vramledger.engine.vllm import weights
+from vramledger.engine.vllm import reuse, weights
 from vramledger.engine.vllm.kv.layout import layout_for
 from vramledger.engine.vllm.layouts import legality, refusals
 from vramledger.engine.vllm.layouts.placement import Placement
@@ -57,6 +58,17 @@ def test_weights_and_layouts_equal_those_computed_anew(model: str) -> None:
             assert account._layout(deployment, None) == layout_for(deployment)
             checked += 1
     assert checked >= len(CARDS) * (len(FLAGS) - 1)
+
+
+def test_no_weight_and_no_page_reads_what_is_ignored() -> None:
+    folder = Path(reuse.__file__).parent
+    sources = [folder / "weights.py", folder / "stages.py", *folder.glob("resident/*.py")]
+    sources += [path for path in folder.glob("kv/*.py") if path.name != "pool.py"]
+    for path in sources:
+        text = path.read_text(encoding="utf-8")
+        read = [name for name in reuse.UNRELATED if f"deployment.{name}" in text]
+        read += ["launch"] if "values_of" in text else []
+        assert read == [], f"{path.name} reads what answers are kept without"
 
 
 def test_another_model_under_the_same_name_is_another_question() -> None:

@@ -16,15 +16,13 @@ from vramledger.hardware.accelerator import Accelerator
 Result = TypeVar("Result")
 _KEPT: Final = 1024
 _FIELDS: Final = tuple(part.name for part in fields(Deployment))
-# What neither weights nor cache pages depend on: the words of the launch, how much memory there
-# is, how it is shared out, and what is captured or scheduled in it.
-_NEITHER: Final = frozenset(
+# What neither weights nor cache pages depend on, and differs from card to card or between changes
+# that are tried: the words of the launch, how memory is shared out, what is captured in it.
+UNRELATED: Final = frozenset(
     {
-        "launch", "version_note", "usage", "gpu_memory_utilization", "kv_cache_memory_bytes",
+        "launch", "version_note", "gpu_memory_utilization", "kv_cache_memory_bytes",
         "num_gpu_blocks_override", "max_num_seqs", "enforce_eager", "cudagraph_capture_sizes",
-        "cudagraph_mode", "estimate_cuda_graphs", "swap_space_gib", "kv_offloading_gib",
-        "limit_mm_per_prompt", "skip_mm_profiling", "ignored", "derived_model_len",
-        "encoder_tokens", "executor", "notes", "neighbours_gib",
+        "cudagraph_mode", "ignored", "notes", "neighbours_gib",
     }
 )  # fmt: skip
 
@@ -53,7 +51,7 @@ def reused(
         return compute(question.deployment, question.part)
 
     def ask(deployment: Deployment, part: Any) -> Result:
-        key = _key(deployment, ignoring(deployment) | _NEITHER)
+        key = _key(deployment, ignoring(deployment) | UNRELATED)
         return answer(_Question(key, part, deployment))
 
     return ask

@@ -25,7 +25,7 @@ from vramledger.units import GIB, MIB
 _LAST_STAGE = frozenset({Role.HEAD, Role.NORM})
 _FIRST_STAGE = frozenset({Role.EMBEDDING})
 _CACHING_ALLOCATOR = frozenset({Vendor.NVIDIA, Vendor.AMD})
-_BATCH_FIELDS = frozenset({"max_num_batched_tokens"})
+_BATCH_FIELDS = frozenset({"max_num_batched_tokens", "encoder_tokens"})
 _CACHE_FIELDS = frozenset(
     {
         "max_model_len", "block_size", "kv_cache_dtype", "kv_cache_skip_layers",

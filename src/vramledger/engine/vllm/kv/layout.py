@@ -21,7 +21,6 @@ from vramledger.model.cache import (
 )
 
 _WITH_HEADS: Final = FullAttention | SlidingAttention | ChunkedAttention | CrossAttention
-_WEIGHT_FIELDS: Final = frozenset({"cpu_offload_gib", "lora"})
 
 
 def layout_for(deployment: Deployment) -> KvLayout:
