@@ -13,9 +13,7 @@ _SPACES: Final = str.maketrans(
     {"\u00a0": " ", "\u2007": " ", "\u202f": " ", "\u3000": " ",
      "\u200b": None, "\u200c": None, "\u200d": None, "\u2060": None, "\ufeff": None}
 )  # fmt: skip
-_DASHES: Final = re.compile(
-    r"(?<![^\s'\"])(?P<dashes>[-\u2010-\u2015\u2212]+)(?P<name>[A-Za-z][\w.-]*)"
-)
+_DASHES: Final = r"(?<![^\s'\"])(?P<dashes>[-\u2010-\u2015\u2212]+)(?P<name>[A-Za-z][\w.-]*)"
 _PROMPT: Final = re.compile(r"^[ \t]*(?:\$|>|PS>)[ \t]+", re.MULTILINE)
 _FENCE: Final = re.compile(r"^[ \t]*```[\w-]*[ \t]*$", re.MULTILINE)
 _LOOSE_CONTINUATION: Final = re.compile(r"\\[ \t]+(?=\r?\n)")
@@ -33,17 +31,24 @@ class Repaired:
 def repair(text: str) -> Repaired:
     """Undo typographic quotes and dashes, prompts, code fences and broken line continuations."""
     notes: list[str] = []
-    text = text.replace("\r\n", "\n").translate(_SPACES)
+    text = text.replace("\r\n", "\n")
+    plain = text if text.isascii() else _typed(text, notes)
+    continued = _LOOSE_CONTINUATION.sub(r"\\", plain)
+    if continued != plain:
+        notes.append("Blanks after a line's closing backslash were dropped.")
+    return Repaired(_PROMPT.sub("", _FENCE.sub("", continued)), tuple(notes))
+
+
+def _typed(text: str, notes: list[str]) -> str:
+    """The text as a keyboard types it; what was not goes into the notes."""
+    text = text.translate(_SPACES)
     quoted = text.translate(_QUOTES)
     if quoted != text:
         notes.append("Typographic quotation marks were read as plain ones.")
-    dashed = _DASHES.sub(_plain_dashes, quoted)
+    dashed = re.sub(_DASHES, _plain_dashes, quoted)
     if dashed != quoted:
         notes.append("Typographic dashes in front of options were read as '-' or '--'.")
-    continued = _LOOSE_CONTINUATION.sub(r"\\", dashed)
-    if continued != dashed:
-        notes.append("Blanks after a line's closing backslash were dropped.")
-    return Repaired(_PROMPT.sub("", _FENCE.sub("", continued)), tuple(notes))
+    return dashed
 
 
 def _plain_dashes(match: re.Match[str]) -> str:

@@ -85,12 +85,10 @@ _SCRIPTS: Final = tuple(
     for program in PROGRAMS
     for module in program.modules
 )
-_VERSION_IN_TAG: Final = re.compile(
-    r"vllm[-_]?v?(?P<version>\d+\.\d+(?:\.\d+)?(?:\.?(?:post|rc|dev)\d+)*)", re.IGNORECASE
-)
+_VERSION_IN_TAG: Final = r"vllm[-_]?v?(?P<version>\d+\.\d+(?:\.\d+)?(?:\.?(?:post|rc|dev)\d+)*)"
 
 
-_VERSION_TAG: Final = re.compile(r"v?\d+\.\d+|latest|nightly", re.IGNORECASE)
+_VERSION_TAG: Final = r"v?\d+\.\d+|latest|nightly"
 
 
 def title_of(engine: str) -> str:
@@ -136,10 +134,10 @@ def by_image(image: str) -> Program | None:
 def vllm_version_of(image: str) -> str | None:
     """The vLLM version an image's tag states, None where the tag speaks of something else."""
     name = split_image(image)
-    stated = _VERSION_IN_TAG.search(name.tag)
+    stated = re.search(_VERSION_IN_TAG, name.tag, re.IGNORECASE)
     if stated is not None:
         return stated["version"]
     if not name.repository.casefold().endswith(("vllm/vllm-openai", "vllm/vllm-openai-rocm")):
         return None
     tag = name.tag or "latest"
-    return tag if _VERSION_TAG.match(tag) else None
+    return tag if re.match(_VERSION_TAG, tag, re.IGNORECASE) else None
