@@ -94,8 +94,8 @@ def test_check_lists_every_problem_and_exits_2(
     assert run(["plan", "check", str(plan)]) == 2
     err = capsys.readouterr().err.splitlines()
     assert err[0] == f"{plan} has 2 problems:"
-    assert err[1].endswith("Did you mean 'gpus'?")
-    assert err[2].endswith("Did you mean 'latency'?")
+    assert err[1].endswith("The nearest is 'gpus'.")
+    assert err[2].endswith("The nearest is 'latency'.")
     assert run(["plan", "check", str(plan), "--json"]) == 2
     assert json.loads(capsys.readouterr().out)["problems"] == err[1:]
 

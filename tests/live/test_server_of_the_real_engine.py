@@ -57,14 +57,21 @@ def _wait(process: subprocess.Popen[bytes], port: int, log: Path) -> None:
     end = time.monotonic() + START_LIMIT_S
     while time.monotonic() < end:
         assert process.poll() is None, f"the server ended: {log.read_text()[-2000:]}"
-        try:
-            connection = http.client.HTTPConnection("127.0.0.1", port, timeout=5)
-            connection.request("GET", "/health")
-            if connection.getresponse().status == http.HTTPStatus.OK:
-                return
-        except OSError:
-            time.sleep(1)
+        if _is_healthy(port):
+            return
+        time.sleep(1)
     pytest.fail(f"the server did not start in {START_LIMIT_S} s: {log.read_text()[-2000:]}")
+
+
+def _is_healthy(port: int) -> bool:
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=5)
+    try:
+        connection.request("GET", "/health")
+        return connection.getresponse().status == http.HTTPStatus.OK
+    except OSError:
+        return False
+    finally:
+        connection.close()
 
 
 def test_log_and_metrics_of_a_server_hold_what_was_predicted(

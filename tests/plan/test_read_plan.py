@@ -122,7 +122,7 @@ def test_no_gpus_means_every_card_and_a_bare_word_is_a_profile() -> None:
     [
         (
             minimal(modle="y"),
-            "plan.yaml line 4: the plan has no key 'modle'; allowed are name, form, model, weights, kv_dtype, engine, workload, scenarios, quality, headroom, gpus, prices, hardware. Did you mean 'model'?",
+            "plan.yaml line 4: the plan has no key 'modle'; allowed are name, form, model, weights, kv_dtype, engine, workload, scenarios, quality, headroom, gpus, prices, hardware. The nearest is 'model'.",
         ),
         (
             "name: x\nworkload: {profile: chat, users: 6}",
@@ -130,7 +130,7 @@ def test_no_gpus_means_every_card_and_a_bare_word_is_a_profile() -> None:
         ),
         (
             minimal(weights="[fp9]"),
-            "plan.yaml line 4: weights[0] is 'fp9'; allowed are as-stored, fp8, awq, gptq, int8, int4, bitsandbytes, nvfp4, mxfp4. Did you mean 'fp8'?",
+            "plan.yaml line 4: weights[0] is 'fp9'; allowed are as-stored, fp8, awq, gptq, int8, int4, bitsandbytes, nvfp4, mxfp4. The nearest is 'fp8'.",
         ),
         (
             minimal(engine="{version: 0.10}"),
@@ -138,7 +138,7 @@ def test_no_gpus_means_every_card_and_a_bare_word_is_a_profile() -> None:
         ),
         (
             minimal(engine="{argz: {}}"),
-            "plan.yaml line 4: engine has no key 'argz'; allowed are name, version, args. Did you mean 'args'?",
+            "plan.yaml line 4: engine has no key 'argz'; allowed are name, version, args. The nearest is 'args'.",
         ),
         (
             minimal(engine="{name: vlm}"),
@@ -213,7 +213,7 @@ def test_no_gpus_means_every_card_and_a_bare_word_is_a_profile() -> None:
         ),
         (
             minimal(scenarios="{d: {kind: latancy}}"),
-            "plan.yaml line 4: scenarios.d.kind is 'latancy'; allowed are latency, throughput. Did you mean 'latency'?",
+            "plan.yaml line 4: scenarios.d.kind is 'latancy'; allowed are latency, throughput. The nearest is 'latency'.",
         ),
         (
             minimal(scenarios="{d: {kind: latency, contract: {done_by: '6:00'}}}"),
@@ -251,7 +251,7 @@ def test_every_problem_is_told_at_once_in_the_order_of_the_file() -> None:
     with pytest.raises(PlanProblems) as caught:
         parse_plan(minimal(weights="[]", headroom="2"))
     assert str(caught.value) == (
-        "plan.yaml line 4: weights is empty; give at least one value or leave the key out. (And 1 more; vram plan check plan.yaml lists them.)"
+        "plan.yaml line 4: weights is empty; give at least one value or leave the key out. And 1 more; vram plan check plan.yaml lists them."
     )
 
 

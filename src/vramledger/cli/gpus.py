@@ -2,6 +2,7 @@
 
 import click
 
+from vramledger.cli.output import show, show_json
 from vramledger.errors import ExitCode
 
 
@@ -33,15 +34,15 @@ def command(
 
     if name is None:
         cards = select(vendor=vendor, min_gib=min_gib, arch=arch, nvlink=nvlink)
-        _print(hardware.list_json(cards) if as_json else hardware.list_text(cards))
+        if as_json:
+            show_json(hardware.list_json(cards))
+        else:
+            show(hardware.list_text(cards))
         return ExitCode.HOLDS if cards else ExitCode.DOES_NOT_HOLD
     card = find(name)
     parts = (card, slices(card), servers(card))
-    _print(hardware.card_json(*parts) if as_json else hardware.card_text(*parts))
+    if as_json:
+        show_json(hardware.card_json(*parts))
+    else:
+        show(hardware.card_text(*parts))
     return ExitCode.HOLDS
-
-
-def _print(content: object) -> None:
-    import json
-
-    click.echo(content if isinstance(content, str) else json.dumps(content, indent=2))

@@ -2,6 +2,7 @@
 
 import click
 
+from vramledger.cli.output import show, show_json
 from vramledger.errors import ExitCode
 
 _USUAL_GPU = "H100-80GB-SXM"  # the card most published figures of resident weights come from
@@ -32,9 +33,7 @@ def command(model: str, *, gpu: str, engine_version: str | None, as_json: bool) 
     inspection = inspect(load_model(model))
     resident = loaded(inspection.model, accelerator, engine_version)
     if as_json:
-        import json
-
-        click.echo(json.dumps(to_json(inspection, resident), indent=2))
+        show_json(to_json(inspection, resident))
     else:
-        click.echo(to_text(inspection, resident))
+        show(to_text(inspection, resident))
     return ExitCode.HOLDS if inspection.cache_reason is None else ExitCode.CANNOT_KNOW

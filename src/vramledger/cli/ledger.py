@@ -4,6 +4,8 @@ from typing import Any
 
 import click
 
+from vramledger.cli.output import show, show_json
+
 
 @click.command("ledger")
 @click.argument("launch", required=False)
@@ -37,9 +39,7 @@ def command(*, as_json: bool, markdown: bool, **options: Any) -> int:
 
     shown = view(Asked(**options))
     if as_json:
-        import json
-
-        click.echo(json.dumps(shown.as_json(), indent=2))
+        show_json(shown.as_json())
     else:
-        click.echo(shown.as_markdown() if markdown else shown.as_text())
+        show(shown.as_markdown() if markdown else shown.as_text())
     return shown.exit_code

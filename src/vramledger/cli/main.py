@@ -12,6 +12,7 @@ import click
 from vramledger import __version__
 from vramledger.cli.verbs import BY_NAME, VERBS
 from vramledger.errors import ExitCode, UnknownName, VramError
+from vramledger.printable import one_line
 
 GREETING = """\
 vram keeps the account of GPU memory for LLM serving. Three commands to start with:
@@ -26,9 +27,6 @@ vram keeps the account of GPU memory for LLM serving. Three commands to start wi
 vram --help lists every verb."""
 
 _OBJECTS_BEFORE_COLLECTION: Final = 100_000  # Python's own 700 is for processes that live
-
-
-_LONGEST = 2000
 
 
 class LazyGroup(click.Group):
@@ -104,7 +102,8 @@ def main() -> None:
     code = run()
     gc.freeze()
     try:
-        sys.stdout.flush()
+        if sys.stdout is not None:  # closed by the caller
+            sys.stdout.flush()
     except BrokenPipeError:
         import os
 
@@ -113,15 +112,8 @@ def main() -> None:
 
 
 def _fail(message: str, code: ExitCode) -> int:
-    click.echo(f"vram: {_shortened(message)}", err=True)
+    click.echo(f"vram: {one_line(message)}", err=True)
     return code
-
-
-def _shortened(message: str) -> str:
-    """The message without the middle of absurdly long input that it quotes."""
-    if len(message) <= _LONGEST:
-        return message
-    return f"{message[: _LONGEST // 2]} ... {message[-_LONGEST // 2 :]}"
 
 
 def _sentence(error: click.ClickException) -> str:

@@ -1,10 +1,10 @@
 """``vram plan new`` and ``vram plan check PLAN``."""
 
-import json
 from pathlib import Path
 
 import click
 
+from vramledger.cli.output import show, show_json
 from vramledger.errors import BadInput, ExitCode
 
 
@@ -20,7 +20,7 @@ def new(out: Path | None) -> int:
     from vramledger.plan.template import template
 
     if out is None:
-        click.echo(template(), nl=False)
+        show(template(), nl=False)
         return ExitCode.HOLDS
     try:
         with out.open("x", encoding="utf-8") as stream:
@@ -29,7 +29,7 @@ def new(out: Path | None) -> int:
         raise BadInput(f"{out} exists; name another file or remove it first.") from error
     except OSError as error:
         raise BadInput(f"{out} cannot be written: {error.strerror}.") from error
-    click.echo(f"Wrote {out}. Fill in what it asks for, then run vram plan check {out}.", err=True)
+    show(f"Wrote {out}. Fill in what it asks for, then run vram plan check {out}.", err=True)
     return ExitCode.HOLDS
 
 
@@ -45,9 +45,9 @@ def check(plan: str, *, as_json: bool) -> int:
     outcome = check_plan(plan, [unmet], [undecided])
     bad = outcome.requirement is None
     if as_json:
-        click.echo(json.dumps(to_json(outcome), indent=2))
+        show_json(to_json(outcome))
     else:
-        click.echo(to_text(outcome), err=bad)
+        show(to_text(outcome), err=bad)
     if bad:
         return ExitCode.BAD_INPUT
     return ExitCode.DOES_NOT_HOLD if outcome.unmet else ExitCode.HOLDS
@@ -58,5 +58,5 @@ def schema() -> int:
     """Print the JSON Schema of the plan file, for editors."""
     from vramledger.plan.template import schema_text
 
-    click.echo(schema_text(), nl=False)
+    show(schema_text(), nl=False)
     return ExitCode.HOLDS

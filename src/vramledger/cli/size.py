@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from vramledger.cli.output import show, show_json
 from vramledger.errors import ExitCode
 
 if TYPE_CHECKING:
@@ -43,15 +44,13 @@ def command(target: str, *, tiers: bool, as_json: bool, **options: Any) -> int:
 
     sizing = size(_question(target, asked))
     if as_json:
-        import json
-
         from vramledger.report.sizing_json import sizing_json
 
-        click.echo(json.dumps(sizing_json(sizing), indent=2))
+        show_json(sizing_json(sizing))
     else:
         from vramledger.report.sizing import to_text
 
-        click.echo(to_text(sizing))
+        show(to_text(sizing))
     if not sizing.known:
         return ExitCode.CANNOT_KNOW
     return ExitCode.HOLDS if sizing.fits else ExitCode.DOES_NOT_HOLD
@@ -79,10 +78,8 @@ def _tiers(target: str, asked: "Asked", *, as_json: bool) -> int:
     profiles = [profile(name) for name in profile_names()]
     found = tiers(target, with_cache(load_model(target)), profiles, version=asked.engine_version)
     if as_json:
-        import json
-
-        click.echo(json.dumps(tiers_json(target, found), indent=2))
+        show_json(tiers_json(target, found))
     else:
-        click.echo(to_text(target, found))
+        show(to_text(target, found))
     holds = any(cell.held for tier in found for cell in tier.cells)
     return ExitCode.HOLDS if holds else ExitCode.DOES_NOT_HOLD

@@ -44,7 +44,7 @@ class PlanProblems(BadInput):
     def __init__(self, problems: Iterable[str], name: str) -> None:
         self.problems = tuple(problems)
         more = len(self.problems) - 1
-        rest = f" (And {more} more; vram plan check {name} lists them.)" if more else ""
+        rest = f" And {more} more; vram plan check {name} lists them." if more else ""
         super().__init__(self.problems[0] + rest)
 
 
@@ -109,7 +109,7 @@ def _unknown_key(problem: _Problem) -> str:
     key = str(problem.path[-1])
     known = allowed_keys(problem.path[:-1], problem.text.value)
     close = nearest(key, known, count=1)
-    meant = f" Did you mean {close[0]!r}?" if close else ""
+    meant = f" The nearest is {close[0]!r}." if close else ""
     return f"{problem.owner} has no key {key!r}; allowed are {', '.join(known)}.{meant}"
 
 
@@ -121,7 +121,7 @@ def _not_a_choice(problem: _Problem) -> str:
     expected = str(problem.context["expected"])
     choices = re.findall(r"'([^']*)'", expected)
     close = nearest(str(problem.given), choices, count=1)
-    meant = f" Did you mean {close[0]!r}?" if close else ""
+    meant = f" The nearest is {close[0]!r}." if close else ""
     allowed = ", ".join([*choices, *_ALSO_ALLOWED.get(str(problem.path[-1]), ())])
     return f"{problem.key} is {_shown(problem.given)}; allowed are {allowed}.{meant}"
 

@@ -35,12 +35,28 @@ FACTORS: Final = (
     Factor(
         "active-share", 0.3, 0.5, 0.8, "share of the people who use it in the busy hour", 0.0, 1.0
     ),
-    Factor("requests-per-hour", 10.0, 20.0, 40.0, "requests an active person sends in that hour"),
-    Factor("peak-factor", 1.2, 1.5, 2.0, "busiest minutes of the hour over its average", 1.0),
     Factor(
-        "tokens-per-second", 40.0, 25.0, 15.0, "output tokens a request receives per second", 0.01
+        "requests-per-hour",
+        10.0,
+        20.0,
+        40.0,
+        "requests an active person sends in that hour",
+        0.0,
+        1e6,
     ),
-    Factor("first-token-seconds", 0.5, 1.0, 3.0, "time to the first token under load"),
+    Factor(
+        "peak-factor", 1.2, 1.5, 2.0, "busiest minutes of the hour over its average", 1.0, 100.0
+    ),
+    Factor(
+        "tokens-per-second",
+        40.0,
+        25.0,
+        15.0,
+        "output tokens a request receives per second",
+        0.01,
+        1e6,
+    ),
+    Factor("first-token-seconds", 0.5, 1.0, 3.0, "time to the first token under load", 0.0, 3600.0),
 )
 _BY_NAME: Final = {factor.name: factor for factor in FACTORS}
 

@@ -72,5 +72,5 @@ def test_text_that_is_no_page_is_refused() -> None:
 
 
 def test_a_server_that_is_not_there_is_one_sentence() -> None:
-    with pytest.raises(BadInput, match=r"cannot be read: .* is the server up\?$"):
+    with pytest.raises(BadInput, match=r"cannot be read: .* check that the server is up\.$"):
         read_cache_configs("http://127.0.0.1:9/metrics")

@@ -1,5 +1,6 @@
 """``--config FILE``: a YAML file of flags, read in front of the command's own."""
 
+import os
 from dataclasses import replace
 from pathlib import Path
 from typing import Final
@@ -30,7 +31,7 @@ def expand_config(launch: Launch, folder: Path) -> Launch:
         text = value if attached else words[index + 1].text if index + 1 < len(words) else ""
         path = folder / text
         rest = (*words[:index], *words[end:])
-        if not path.is_file():
+        if not os.path.lexists(path):
             note = f"The settings in {text or 'the --config file'} are not known: it is not here."
             return replace(launch, arguments=tuple(rest), notes=(*launch.notes, note))
         settings = read_settings(path)

@@ -108,7 +108,9 @@ def _fetch(address: str) -> bytes:
     try:
         answer = get(address, {}, _LARGEST_PAGE, _TIMEOUT_S)
     except AnswerError as error:
-        raise BadInput(f"{address} cannot be read: {error.reason}; is the server up?") from None
+        raise BadInput(
+            f"{address} cannot be read: {error.reason}; check that the server is up."
+        ) from None
     if answer.more:
         raise BadInput(
             f"{address} answers more than {_LARGEST_PAGE:,} bytes, far more than a metrics page; "

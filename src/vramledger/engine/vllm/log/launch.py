@@ -3,6 +3,7 @@
 import ast
 import json
 import re
+import warnings
 from collections.abc import Iterator
 from typing import Final
 
@@ -82,7 +83,9 @@ def _flag(name: str, value: str | None) -> Flag:
 def _from_dict(text: str) -> Iterator[tuple[str, str | None]]:
     record = text[text.index("non-default args: ") + len("non-default args: ") :]
     try:
-        values = ast.literal_eval(record.strip()[:_LARGEST_RECORD])
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of the parser, about odd literals in a damaged log
+            values = ast.literal_eval(record.strip()[:_LARGEST_RECORD])
     except (ValueError, SyntaxError, RecursionError, MemoryError):
         yield from _from_pairs(record)
         return
