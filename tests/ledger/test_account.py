@@ -146,7 +146,9 @@ def test_capacity_counts_requests_of_the_stated_length() -> None:
 
 
 def test_a_layout_the_heads_forbid_is_refused_with_the_legal_ones() -> None:
-    with pytest.raises(BadInput, match=r"sizes up to 16: 1, 2, 4, 8, 16\. With 3 GPUs: TP 1 x PP 3, "):
+    with pytest.raises(
+        BadInput, match=r"sizes up to 16: 1, 2, 4, 8, 16\. With 3 GPUs: TP 1 x PP 3, "
+    ):
         build(llama(tp=3))
 
 
