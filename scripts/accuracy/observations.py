@@ -1,7 +1,6 @@
 """Published start-up logs, one JSON object a line, as checked records."""
 
 import json
-from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -52,12 +51,6 @@ def read(path: Path, engine: str = "vllm") -> tuple[Observation, ...]:
     lines = path.read_text("utf-8").splitlines()
     rows = (_observation(json.loads(line)) for line in lines if line.strip())
     return tuple(row for row in rows if row.engine == engine)
-
-
-def by_model(rows: tuple[Observation, ...]) -> Iterator[tuple[str, tuple[Observation, ...]]]:
-    """The rows of one model after another, for cross-validation."""
-    for model in sorted({row.model for row in rows}):
-        yield model, tuple(row for row in rows if row.model == model)
 
 
 def _observation(values: dict[str, Any]) -> Observation:

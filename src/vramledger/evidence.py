@@ -7,7 +7,7 @@ pessimistic end.
 
 from collections.abc import Iterable
 from enum import StrEnum
-from math import inf, isfinite, sqrt
+from math import isfinite, sqrt
 from typing import Final
 
 from vramledger.frozen import frozen
@@ -51,13 +51,6 @@ class Figure:
     def sharp(cls, value: float, basis: Basis, source: str) -> "Figure":
         """A figure without width."""
         return cls(value, value, value, basis, source)
-
-    @classmethod
-    def banded(
-        cls, value: float, below: float, above: float, basis: Basis, source: str
-    ) -> "Figure":
-        """A figure whose band reaches `below` under and `above` over the value."""
-        return cls(value, value - below, value + above, basis, source)
 
     @property
     def is_sharp(self) -> bool:
@@ -108,4 +101,4 @@ class Unknown:
 
 
 def _finite(value: float) -> float | None:
-    return value if isfinite(value) and value not in (inf, -inf) else None
+    return value if isfinite(value) else None

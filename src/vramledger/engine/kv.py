@@ -95,16 +95,3 @@ class KvPool:
         """Requests of `tokens` tokens that the pool holds at once."""
         each = self.layout.blocks_at(tokens)
         return self.usable_blocks // each if each else 0
-
-
-@frozen
-class WholeBlocks:
-    """Demand of a group whose cache grows with every token."""
-
-    block_size: int
-
-    def at(self, tokens: int) -> int:
-        return div_ceil(tokens, self.block_size)
-
-    def reserved(self, tokens: int) -> int:
-        return div_ceil(tokens, self.block_size)

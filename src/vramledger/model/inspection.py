@@ -15,11 +15,10 @@ _BEYOND_THE_CLASS: Final = frozenset({Role.BUFFER})
 
 @frozen
 class RoleCount:
-    """Parameters and stored bytes of one role."""
+    """Parameters of one role."""
 
     role: Role
     params: int
-    stored_bytes: int
 
 
 @frozen
@@ -79,8 +78,7 @@ def _roles(model: Model) -> list[RoleCount]:
     for role in Role:
         own = [t for t in model.tensors if t.role is role]
         if own and role not in _BEYOND_THE_CLASS:
-            stored = sum(t.nbytes(model.dtype) for t in own)
-            counts.append(RoleCount(role, count_elements(own), stored))
+            counts.append(RoleCount(role, count_elements(own)))
     return sorted(counts, key=lambda count: -count.params)
 
 

@@ -33,10 +33,6 @@ def _text_or_mapping(value: Any) -> str:
     return "text" if isinstance(value, str) else "mapping"
 
 
-def _text_or_list(value: Any) -> str:
-    return "rows" if isinstance(value, list) else "text"
-
-
 def _auto_or_number(value: Any) -> str:
     return "auto" if isinstance(value, str) else "number"
 
@@ -209,10 +205,6 @@ Weights = Literal[
     "as-stored", "fp8", "awq", "gptq", "int8", "int4", "bitsandbytes", "nvfp4", "mxfp4"
 ]
 KvDtype = Literal["auto", "bfloat16", "float16", "fp8", "fp8_e4m3", "fp8_e5m2", "nvfp4"]
-TextOrList = Annotated[
-    Annotated[Text, Tag("text")] | Annotated[list[Text], Field(min_length=1), Tag("rows")],
-    Discriminator(_text_or_list),
-]
 
 
 class PlanPart(Part):

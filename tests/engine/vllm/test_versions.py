@@ -84,7 +84,6 @@ def test_every_family_has_rules_that_name_it() -> None:
         ("0.18.0", "0.17.0", "padding_threshold", 1.5),
         ("0.20.0", "0.19.0", "utilization_default", 0.92),
         ("0.20.0", "0.19.0", "graph_in_budget", True),
-        ("0.19.0", "0.18.0", "whole_prompt_admission", True),
         ("0.26.0", "0.25.0", "window_in_flight", True),
         ("0.29.0", "0.28.0", "null_block_in_fit_check", True),
         ("0.28.0", "0.27.0", "hybrid_prefix_caching", True),

@@ -144,14 +144,11 @@ class Rules:
     runner_v2: RunnerV2 = RunnerV2.NEVER
     runner_v2_logit_bytes: int = 4  # per logit, that its profile holds beside the logits
     runner_v2_tries_graphs: bool = False  # it estimates graph memory by a trial too (0.29 on)
-    budget_rounds_up: bool = False  # total x utilization rounded up to a byte (0.14 on)
     pad_mamba_pages: bool = False  # a Mamba page smaller than the largest is padded (0.26 on)
     mla_block_forced: bool = False  # the MLA backend overrides --block-size (up to 0.17)
-    whole_prompt_admission: bool = False  # a request waits until its whole prompt fits (0.19 on)
     startup_memory_check: bool = False  # refuses to start when less than the budget is free (0.9.1)
     dummy_video_frames: int = 16  # most frames of the video that Qwen-VL is profiled with
     dummy_video_alone: bool = False  # which may fill a prompt, else beside an image (0.10.2 on)
-    multimodal_reserve: bool = False  # frontend decoding reserves GPU memory (0.26 on)
     mixed_pages_in_group: bool = False  # one group may hold layers of unequal pages (0.11 on)
     full_value_width: bool = False  # full-attention pages know the value width (0.12 on)
     window_value_width: bool = False  # sliding-window pages know it too (0.20 on)
@@ -191,7 +188,6 @@ class Rules:
     lora_experts: bool = False  # adapters reach fused experts (0.12 on)
     lora_extra_vocabulary: int = 256  # tokens an adapter may add (up to 0.11)
     mla_probe_allocates: bool = False  # choosing an MLA back end allocates 128 MiB (0.12 to 0.25)
-    groups_by_stage: bool = False  # every pipeline stage groups its own layers (0.9.1 to 0.10)
     mxfp4_trtllm_128: bool = False  # TRT-LLM rounds an expert's width to 128, not 256 (0.32 on)
     cross_counts_batch: bool = False  # cross attention is counted for a whole batch (0.12 on)
     stages_count_mixed_group_whole: bool = (
