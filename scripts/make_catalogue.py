@@ -30,6 +30,7 @@ from vramledger.model.model import Model
 
 MODELS: Final = Path(catalogue.__file__).parent / "models"
 SECTIONS: Final = Path(__file__).with_name("catalogue_sections.toml")
+CORRECTIONS: Final = Path(__file__).with_name("catalogue_corrections.toml")
 QUANTIZATION: Final = ("quantization_config", "compression_config")
 UNINFORMATIVE: Final = frozenset({"producer", "quantization_status", "global_compression_ratio"})
 NUMBER: Final = re.compile(r"(\d+)")
@@ -86,11 +87,14 @@ def _by_hand(target: Path) -> bool:
 
 
 def read_values(path: Path, model_id: str) -> dict[str, Any]:
-    """The configuration in a file, with the quantisation section that is published beside it."""
+    """The configuration in a file, corrected, with the quantisation section published beside it."""
     values: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
     sections = tomllib.loads(SECTIONS.read_text(encoding="utf-8"))
     if model_id in sections and "quantization_config" not in values:
         values["quantization_config"] = catalogue.expand(sections[model_id])
+    corrections = tomllib.loads(CORRECTIONS.read_text(encoding="utf-8")).get(model_id, {})
+    for part, corrected in corrections.items():
+        values[part] = {**values[part], **corrected}
     return values
 
 
