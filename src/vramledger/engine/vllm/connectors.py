@@ -8,8 +8,8 @@ from typing import Any, Final
 
 from vramledger.engine.setting import Origin, Setting
 from vramledger.engine.vllm.model_traits import Traits
+from vramledger.engine.vllm.rules import Release
 from vramledger.engine.vllm.values import Values
-from vramledger.engine.vllm.versions import Release
 
 # The first release whose connector works with the hybrid KV cache manager.
 HYBRID_SINCE: Final[Mapping[str, Release]] = {

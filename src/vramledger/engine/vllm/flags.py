@@ -11,7 +11,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any, Final
 
-from vramledger.engine.vllm.versions import Release
+from vramledger.engine.vllm.rules import Release
 from vramledger.errors import BadInput, UnknownName
 from vramledger.frozen import frozen
 

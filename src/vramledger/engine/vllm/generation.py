@@ -8,8 +8,9 @@ from collections.abc import Callable
 from typing import Final
 
 from vramledger.engine.vllm.model_traits import Traits
+from vramledger.engine.vllm.rules import Release
 from vramledger.engine.vllm.values import Values
-from vramledger.engine.vllm.versions import Release, has_both_generations, runs_v1_by_default
+from vramledger.engine.vllm.versions import has_both_generations, runs_v1_by_default
 from vramledger.frozen import frozen
 from vramledger.hardware.accelerator import Accelerator, Vendor
 from vramledger.model.dtype import DType

@@ -26,14 +26,14 @@ from vramledger.engine.vllm.graphs import CaptureAsked, capture_sizes
 from vramledger.engine.vllm.ignored import ignored_settings
 from vramledger.engine.vllm.lengths import Length, resolve_length
 from vramledger.engine.vllm.model_traits import Traits, asks_for_pooling, traits_of
-from vramledger.engine.vllm.rules import Rules
+from vramledger.engine.vllm.rules import Release, Rules
 from vramledger.engine.vllm.scheduling import (
     resolve_async,
     resolve_chunked_prefill,
     resolve_prefix_caching,
 )
 from vramledger.engine.vllm.values import Values, given_or
-from vramledger.engine.vllm.versions import Release, VersionMatch, rules_at, rules_for
+from vramledger.engine.vllm.versions import VersionMatch, rules_at, rules_for
 from vramledger.errors import BadInput
 from vramledger.frozen import frozen
 from vramledger.hardware.accelerator import Accelerator, Vendor
@@ -78,11 +78,7 @@ def resolve(
     length = resolve_length(values, model, setup.traits, rules)
     spec = read_speculation(values, setup.layout.tp)
     chunked = resolve_chunked_prefill(values, setup.traits, rules, length.planning)
-    batch = resolve_batch(rules.batch_table, _asked(setup, length, chunked.value),
-                          accelerator, setup.traits)  # fmt: skip
-    compilation = values.json("compilation-config") or {}
-    eager = given_or(values.switch("enforce-eager"), False)
-    mode = _graph_mode(setup, compilation, eager=eager.value)
+    batch = _batch(setup, length, chunked)
     connector = connector_name(values)
     return Deployment(
         launch=setup.launch,
@@ -93,26 +89,21 @@ def resolve(
         accelerator=accelerator,
         layout=setup.layout,
         usage=launch.usage,
-        dtype=resolve_dtype(values.text("dtype"), model, accelerator, rules),
         **_memory(setup),
         max_model_len=length.setting,
         max_num_seqs=batch.sequences,
         max_num_batched_tokens=batch.tokens,
-        enforce_eager=eager,
         enable_prefix_caching=resolve_prefix_caching(values, setup.traits, rules),
         enable_chunked_prefill=chunked,
         async_scheduling=resolve_async(values, setup.traits, rules, setup.layout,
                                        spec.speculation, accelerator.vendor),
         disable_hybrid_kv_cache_manager=resolve_hybrid_manager(
             values, setup.release, setup.traits, connector),
-        cudagraph_capture_sizes=_captures(setup, compilation, batch, spec.speculation, mode),
-        limit_mm_per_prompt=read_limits(values),
-        lora=read_lora(values),
+        **_graphs(setup, batch, spec.speculation),
         speculation=spec.speculation,
         ignored=ignored_settings(values, rules),
         environment=launch.environment,
         derived_model_len=length.derived,
-        cudagraph_mode=mode,
         encoder_tokens=batch.tokens.value,
         executor=_executor(values, setup.layout),
         kv_connector=connector,
@@ -158,16 +149,16 @@ def read_layout(values: Values) -> Layout:
     )
 
 
-def _asked(setup: _Setup, length: Length, chunked: bool) -> BatchAsked:  # noqa: FBT001
+def _batch(setup: _Setup, length: Length, chunked: Setting[bool]) -> Batch:
     values = setup.values
     all2all = values.text("all2all-backend") or values.launch.environment.get(
         "VLLM_ALL2ALL_BACKEND", ""
     )
-    return BatchAsked(
+    asked = BatchAsked(
         sequences=values.integer("max-num-seqs"),
         tokens=values.integer("max-num-batched-tokens"),
         max_model_len=length.planning,
-        chunked_prefill=chunked,
+        chunked_prefill=chunked.value,
         usage=values.launch.usage,
         layout=setup.layout,
         throughput_mode=values.text("performance-mode") == "throughput",
@@ -175,6 +166,7 @@ def _asked(setup: _Setup, length: Length, chunked: bool) -> BatchAsked:  # noqa:
         and setup.layout.expert_parallel
         and all2all in _SMALL_ALL2ALL,
     )
+    return resolve_batch(setup.rules.batch_table, asked, setup.gpu, setup.traits)
 
 
 def _memory(setup: _Setup) -> dict[str, Any]:
@@ -185,6 +177,7 @@ def _memory(setup: _Setup) -> dict[str, Any]:
         utilization = values.number("device-memory-utilization", 0.0, 1.0, open_below=True)
     cache_types = choices("kv-cache-dtype", setup.release)
     return {
+        "dtype": resolve_dtype(values.text("dtype"), setup.model, setup.gpu, rules),
         "gpu_memory_utilization": given_or(utilization, rules.utilization_default),
         "kv_cache_memory_bytes": given_or(values.integer("kv-cache-memory-bytes"), None),
         "num_gpu_blocks_override": given_or(values.integer("num-gpu-blocks-override"), None),
@@ -198,6 +191,8 @@ def _memory(setup: _Setup) -> dict[str, Any]:
         "mamba_cache_dtype": given_or(values.text("mamba-cache-dtype"), "auto"),
         "mamba_ssm_cache_dtype": given_or(values.text("mamba-ssm-cache-dtype"), "auto"),
         "mamba_block_size": given_or(values.integer("mamba-block-size"), None),
+        "limit_mm_per_prompt": read_limits(values),
+        "lora": read_lora(values),
         "skip_mm_profiling": given_or(values.switch("skip-mm-profiling"), False),
         "attention_backend": _backend(values, rules),
         "estimate_cuda_graphs": _estimates_graphs(values, rules),
@@ -233,6 +228,18 @@ def _backend(values: Values, rules: Rules) -> Setting[str | None]:
 def _estimates_graphs(values: Values, rules: Rules) -> bool:
     asked = values.environment_switch(_GRAPH_ESTIMATE)
     return rules.graph_estimate_run and (rules.graph_in_budget if asked is None else asked)
+
+
+def _graphs(setup: _Setup, batch: Batch, speculation: Speculation | None) -> dict[str, Any]:
+    """Settings of CUDA graphs, by the names `Deployment` has for them."""
+    compilation = setup.values.json("compilation-config") or {}
+    eager = given_or(setup.values.switch("enforce-eager"), False)
+    mode = _graph_mode(setup, compilation, eager=eager.value)
+    return {
+        "enforce_eager": eager,
+        "cudagraph_mode": mode,
+        "cudagraph_capture_sizes": _captures(setup, compilation, batch, speculation, mode),
+    }
 
 
 def _graph_mode(setup: _Setup, compilation: Mapping[str, Any], *, eager: bool) -> str:

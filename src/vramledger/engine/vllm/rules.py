@@ -1,12 +1,14 @@
 """What differs between vLLM versions, as one record per version family.
 
-Every field is a rule that changes memory or a printed figure. `rules_for` is the only place that
-knows version numbers; everything else asks for the rule by name.
+Every field is a rule that changes memory or a printed figure. `versions` and `rule_history` are the only
+places that know version numbers; everything else asks for the rule by name.
 """
 
 from enum import StrEnum
 
 from vramledger.frozen import frozen
+
+Release = tuple[int, int, int]
 
 
 class TokenFigure(StrEnum):
