@@ -5,7 +5,6 @@ cannot hold it up. Redirects are followed within HTTP only, and a token never le
 """
 
 import http.client
-import re
 import time
 import urllib.error
 import urllib.request
@@ -16,9 +15,9 @@ from urllib.parse import unquote, urlsplit
 
 from vramledger.deadline import within
 from vramledger.frozen import frozen
+from vramledger.printable import without_password
 
 _PIECE: Final = 1 << 16
-_CREDENTIALS: Final = re.compile(r"//[^/@\s]*@")
 
 
 @frozen
@@ -63,11 +62,6 @@ def get(url: str, headers: Mapping[str, str], most: int, seconds: float, skip: i
     except (OSError, ValueError, http.client.HTTPException) as error:
         reason = getattr(error, "reason", None) or error
         raise AnswerError(without_password(str(reason)) or type(error).__name__) from None
-
-
-def without_password(text: str) -> str:
-    """The text with user and password taken out of every address in it."""
-    return _CREDENTIALS.sub("//", text)
 
 
 def _request(url: str, headers: Mapping[str, str]) -> urllib.request.Request:

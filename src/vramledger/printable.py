@@ -4,10 +4,12 @@ Whatever Python does not call printable (control and format characters, half cha
 encodings, separators other than a space) is written as its escape, such as ``\x1b``.
 """
 
+import re
 from typing import Final
 
 _LONGEST_LINE: Final = 2_000
 _HEAD: Final = 1_500
+_CREDENTIALS: Final = re.compile(r"//[^/@\s]*@")
 
 
 def one_line(text: str) -> str:
@@ -23,6 +25,11 @@ def lines(text: str) -> str:
     return "\n".join(
         line if line.isprintable() else "".join(map(_escaped, line)) for line in text.split("\n")
     )
+
+
+def without_password(text: str) -> str:
+    """The text with user and password taken out of every address in it."""
+    return _CREDENTIALS.sub("//", text)
 
 
 def _escaped(character: str) -> str:

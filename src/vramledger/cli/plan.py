@@ -8,7 +8,7 @@ from vramledger.cli.output import show, show_json
 from vramledger.errors import BadInput, ExitCode
 
 
-@click.group("plan")
+@click.group("plan", no_args_is_help=False)
 def command() -> None:
     """Write and check a plan file: one requirement, carried through every verb."""
 

@@ -149,12 +149,15 @@ def parse_config(text: str | bytes, where: str) -> Config:
     """Read a configuration from JSON text.
 
     Raises:
-        BadInput: not UTF-8, not JSON, not an object, nested too deeply. Published files do hold
+        BadInput: empty, not UTF-8, not JSON, not an object, nested too deeply, or a key that is
+            given two different values. Published files do hold
             ``Infinity``; a getter that meets NaN or infinity refuses it.
     """
     try:
         content = text.decode("utf-8-sig") if isinstance(text, bytes) else text
-        values = json.loads(content)
+        if not content.strip():
+            raise BadInput(f"{where} is empty; fetch it again.")
+        values = json.loads(content, object_pairs_hook=lambda pairs: _object(pairs, where))
     except UnicodeDecodeError as error:
         raise BadInput(
             f"{where} is not UTF-8 text (byte {error.start}); save it as UTF-8."
@@ -168,6 +171,18 @@ def parse_config(text: str | bytes, where: str) -> Config:
             f"{where} holds a JSON {type(values).__name__}; a configuration is an object."
         )
     return Config(values, where)
+
+
+def _object(pairs: list[tuple[str, Any]], where: str) -> dict[str, Any]:
+    """One object; the same key may stand twice only with the same value."""
+    values = dict(pairs)
+    if len(values) != len(pairs):
+        for key, value in pairs:
+            if repr(values[key]) != repr(value):
+                raise BadInput(
+                    f"{where} gives {key!r} twice, {_show(value)} and {_show(values[key])}; keep one."
+                )
+    return values
 
 
 def read_config(path: Path) -> Config:

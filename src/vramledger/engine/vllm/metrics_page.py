@@ -7,6 +7,7 @@ from typing import Final
 from vramledger.errors import BadInput, CannotKnow
 from vramledger.frozen import frozen
 from vramledger.named_file import read_bytes
+from vramledger.printable import without_password
 
 _LARGEST_PAGE: Final = 8 << 20
 _TIMEOUT_S: Final = 10.0
@@ -39,12 +40,14 @@ def read_cache_configs(source: str) -> tuple[CacheConfig, ...]:
         BadInput: the page cannot be read or is no metrics page.
         CannotKnow: it is one, but carries no cache configuration.
     """
-    page = (
-        _fetch(source)
-        if source.startswith(("http://", "https://"))
-        else read_bytes(Path(source), _LARGEST_PAGE, "a metrics page")
-    )
-    return parse_cache_configs(page.decode("utf-8", errors="replace"), source)
+    where = without_password(source)
+    if source.startswith(("http://", "https://")):
+        page = _fetch(source, where)
+    elif "://" in source:
+        raise BadInput(f"{where} is no address of a web page; give an http:// address or a file.")
+    else:
+        page = read_bytes(Path(source), _LARGEST_PAGE, "a metrics page")
+    return parse_cache_configs(page.decode("utf-8", errors="replace"), where)
 
 
 def parse_cache_configs(text: str, where: str) -> tuple[CacheConfig, ...]:
@@ -102,18 +105,18 @@ def _whole(text: str | None) -> int | None:
     return int(number) if number is not None and number.is_integer() else None
 
 
-def _fetch(address: str) -> bytes:
+def _fetch(address: str, where: str) -> bytes:
     from vramledger.http_get import AnswerError, get
 
     try:
         answer = get(address, {}, _LARGEST_PAGE, _TIMEOUT_S)
     except AnswerError as error:
         raise BadInput(
-            f"{address} cannot be read: {error.reason}; check that the server is up."
+            f"{where} cannot be read: {error.reason}; check that the server is up."
         ) from None
     if answer.more:
         raise BadInput(
-            f"{address} answers more than {_LARGEST_PAGE:,} bytes, far more than a metrics page; "
+            f"{where} answers more than {_LARGEST_PAGE:,} bytes, far more than a metrics page; "
             "give the server's /metrics address."
         )
     return answer.body

@@ -20,7 +20,15 @@ def find_hub_snapshot(repo: str, revision: str | None) -> Path | None:
     folder = root / f"models--{repo.replace('/', '--')}"
     commit = _commit(folder, revision or "main")
     snapshot = folder / "snapshots" / commit if commit else None
-    return snapshot if snapshot is not None and snapshot.is_dir() else None
+    return snapshot if snapshot is not None and _holds_files(snapshot) else None
+
+
+def _holds_files(folder: Path) -> bool:
+    """Whether something is in it; a download that failed leaves an empty one."""
+    try:
+        return any(folder.iterdir())
+    except OSError:
+        return False
 
 
 def _commit(folder: Path, revision: str) -> str | None:
@@ -40,7 +48,7 @@ def find_modelscope(repo: str) -> Path | None:
     as three underscores there.
     """
     root = Path(os.environ.get("MODELSCOPE_CACHE") or Path.home() / ".cache" / "modelscope")
-    return next((path for path in _modelscope_folders(root, repo) if path.is_dir()), None)
+    return next((path for path in _modelscope_folders(root, repo) if _holds_files(path)), None)
 
 
 def _modelscope_folders(root: Path, repo: str) -> Iterable[Path]:

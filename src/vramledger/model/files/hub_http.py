@@ -5,10 +5,11 @@ from typing import Final
 from urllib.parse import quote
 
 from vramledger.errors import BadInput, CannotKnow
-from vramledger.http_get import Answer, AnswerError, get, without_password
+from vramledger.http_get import Answer, AnswerError, get
 from vramledger.model.files.hub import HubReference, MissingFileError
 from vramledger.model.files.safetensors import PREFIX_BYTES, header_length, parse_header
 from vramledger.model.files.stored import StoredTensor
+from vramledger.printable import without_password
 
 _TIMEOUT_S: Final = 30
 LARGEST_FILE: Final = 256 << 20

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Any, Final, NoReturn, Self
 
 from vramledger.deadline import within
 from vramledger.errors import BadInput, VramError
-from vramledger.http_get import without_password
 from vramledger.model.files.hub import HubReference
 from vramledger.model.files.hub_http import (
     LARGEST_FILE,
@@ -17,6 +16,7 @@ from vramledger.model.files.hub_http import (
 )
 from vramledger.model.files.stored import StoredTensor
 from vramledger.named_file import read_bytes
+from vramledger.printable import without_password
 
 if TYPE_CHECKING:
     from huggingface_hub import HfApi
