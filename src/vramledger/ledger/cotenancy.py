@@ -16,8 +16,10 @@ _TARGET: Final = "gpu-memory-utilization"
 
 @frozen
 class Fractions:
-    """Utilizations that let both start. The second's means a share of the whole GPU, or, where
-    the version charges it for the first (`cumulative`), a share of the GPU up to which both fill it.
+    """Utilizations that let both start.
+
+    The second's means a share of the whole GPU, or, where the version charges it for the first
+    (`cumulative`), a share of the GPU up to which both fill it.
     """
 
     first: float

@@ -23,8 +23,10 @@ Change = dict[str, str]  # flag to value
 
 
 def remedy(case: Case) -> Finding | None:
-    """What makes the case start: each setting alone, with a shorter limit where it must be, then
-    all together. None where the case starts, or fails for another reason than memory.
+    """What makes the case start: each setting alone, then all together.
+
+    A setting comes with a shorter limit where it must. None where the case starts, or fails for
+    another reason than memory.
     """
     found = _assess(case, {})
     if found is None or found.fits or found.verdict.phase not in _PHASES:

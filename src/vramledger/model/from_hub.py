@@ -20,8 +20,7 @@ from vramledger.model.model import Model
 
 
 def load_from_hub(text: str) -> Model:
-    """The model behind ``hf:org/name[@revision]``, or its local copy when the hub may not or cannot
-    be asked.
+    """The model behind ``hf:org/name[@revision]``, or a local copy when the hub cannot be asked.
 
     Raises:
         BadInput: no such model, no access, or a damaged file.

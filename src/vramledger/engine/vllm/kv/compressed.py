@@ -1,6 +1,6 @@
-"""DeepSeek-V4: a window of plain states, one compressed state for several tokens, its indexer,
-and the states of compressions still under way.
+"""DeepSeek-V4: a window of plain states and one compressed state for several tokens.
 
+Beside them stand the indexer's keys and the states of compressions still under way.
 Sources: vllm/models/deepseek_v4/{attention,compressor}.py, v1/attention/backends/mla/sparse_swa.py.
 """
 
