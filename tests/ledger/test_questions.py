@@ -8,7 +8,7 @@ import pytest
 from vramledger.engine.read import read_launch
 from vramledger.engine.vllm.log.lines import parse_lines
 from vramledger.engine.vllm.log.startup import parse_startup
-from vramledger.errors import BadInput, UnknownName
+from vramledger.errors import BadInput, CannotKnow, UnknownName
 from vramledger.ledger.case import Case
 from vramledger.ledger.gate import gate, read_baseline
 from vramledger.ledger.measured import compare_log
@@ -193,3 +193,23 @@ def test_a_model_too_large_for_one_server_is_staged_over_several() -> None:
     answer = solve(start, "gpus", Load())
     assert answer.sentence.startswith("24 x L40S (TP 8, PP 3) hold 1 request of 8,192 tokens.")
     assert answer.value == 24
+
+
+def test_a_card_that_only_a_plugin_serves_gets_no_figures() -> None:
+    with pytest.raises(CannotKnow) as caught:
+        case(LLAMA_ON_L4, "Gaudi-2").ledger()
+    assert str(caught.value) == (
+        "vLLM serves Gaudi-2 only through the vllm-gaudi plugin, whose memory rules are not known "
+        "here."
+    )
+
+
+def test_a_card_too_old_for_the_version_is_refused_by_the_rule() -> None:
+    with pytest.raises(BadInput) as caught:
+        case(LLAMA_ON_L4, "P40").ledger()
+    assert str(caught.value) == "vLLM 0.33 needs compute capability 7.5; P40 has 6.1."
+
+
+def test_figures_on_a_card_of_another_vendor_say_so() -> None:
+    notes = case(f"{LLAMA_ON_L4} --max-model-len 8192", "MI300X").ledger().deployment.remarks
+    assert any("no start-up log of AMD cards has checked them" in note for note in notes)

@@ -4,7 +4,9 @@ from dataclasses import replace
 
 from vramledger.engine.launch import Flag, Launch
 from vramledger.engine.vllm.deployment import Deployment
+from vramledger.engine.vllm.platforms import Support, support
 from vramledger.engine.vllm.resolve import resolve
+from vramledger.errors import BadInput, CannotKnow
 from vramledger.frozen import frozen
 from vramledger.hardware.accelerator import Accelerator
 from vramledger.ledger.account import build
@@ -39,9 +41,25 @@ class Case:
         return replace(self, launch=replace(self.launch, flags=flags, arguments=()))
 
     def deployment(self) -> Deployment:
-        """The deployment, every default resolved anew."""
+        """The deployment, every default resolved anew.
+
+        Raises:
+            BadInput: this version does not run on the card.
+            CannotKnow: it runs there only through a plugin with memory rules of its own.
+        """
         found = resolve(self.launch, self.model, self.accelerator, version=self.version)
-        return replace(found, neighbours_gib=self.neighbours_gib) if self.neighbours_gib else found
+        note = self._supported(found).note
+        return replace(
+            found,
+            neighbours_gib=self.neighbours_gib or found.neighbours_gib,
+            notes=(*found.notes, note) if note else found.notes,
+        )
+
+    def _supported(self, deployment: Deployment) -> Support:
+        found = support(self.accelerator, deployment.rules)
+        if found.refusal:
+            raise (BadInput if found.known else CannotKnow)(found.refusal)
+        return found
 
     def ledger(self) -> Ledger:
         """The account.
