@@ -5,7 +5,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from vramledger.errors import BadInput
-from vramledger.yaml_text import MOST_CHARACTERS, parse_all, parse_yaml
+from vramledger.yaml_nodes import MOST_CHARACTERS
+from vramledger.yaml_text import parse_all, parse_yaml
 
 
 def test_values_are_plain_and_keys_know_their_lines() -> None:
@@ -28,6 +29,10 @@ def test_dates_and_numbers_that_look_odd_stay_what_they_are_written_as() -> None
     assert value == ["2026-12-01", 10, 1000, -3, 1000.0, 0.5, "010"]
 
 
+def test_an_anchor_used_twice_is_read_quietly() -> None:
+    assert parse_yaml("a: &x 1\nb: &x 2\nc: *x\n", "f.yaml").value == {"a": 1, "b": 2, "c": 2}
+
+
 def test_aliases_repeat_a_value() -> None:
     assert parse_yaml("a: &x [1, 2]\nb: *x\n", "f.yaml").value == {"a": [1, 2], "b": [1, 2]}
 
@@ -46,6 +51,9 @@ def test_aliases_repeat_a_value() -> None:
             "x: !!python/object/apply:os.system [true]",
             "f.yaml line 1 has the tag '!!python/object/apply:os.system'; tags are not read",
         ),
+        ("x: !!set {a}", "f.yaml line 1 has the tag '!!set'; tags are not read"),
+        ("x: !!int [1]", "f.yaml line 1 has the tag '!!int'; tags are not read"),
+        ("x: !!int y", "f.yaml line 1: 'y' is not a number."),
         ("x: !secret y", "f.yaml line 1 has the tag '!secret'; tags are not read"),
         ("a: &x {b: 1}\nc:\n  <<: *x", "f.yaml line 3 merges with '<<'"),
         ("[1]: 2", "f.yaml line 1 has a key that is not a word"),

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Any
 from vramledger.errors import BadInput
 from vramledger.named_file import read_text
 from vramledger.plan.requirement import Requirement
-from vramledger.yaml_text import MOST_CHARACTERS, YamlText, parse_yaml
+from vramledger.yaml_nodes import MOST_CHARACTERS
+from vramledger.yaml_text import YamlText, parse_yaml
 
 if TYPE_CHECKING:
     from vramledger.plan.document import PlanPart

@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from vramledger.engine.launch import Launch
+from vramledger.engine.manifests.document import load_documents
 from vramledger.engine.read import read_launch
 from vramledger.errors import BadInput
 
@@ -214,20 +215,22 @@ def test_a_missing_settings_file_is_said(tmp_path: Path) -> None:
 
 BROKEN = {
     "services:\n  a: [1, 2\n": (
-        "{path}, line 3 is not valid YAML: expected ',' or ']', but got '<stream end>'."
+        "{path} line 3 is not YAML: expected ',' or ']', but got '<stream end>'; mend that line."
     ),
     "services:\n  a: !!python/object:os.system {}\n": (
-        "{path}, line 2 has the tag tag:yaml.org,2002:python/object:os.system; tags are not read."
+        "{path} line 2 has the tag '!!python/object:os.system'; tags are not read, write a plain "
+        "value."
     ),
     "kind: Pod\nspec:\n  {{- if .Values.x }}\n  a: b\n": (
-        "{path}, line 3 holds template markers ({{ ... }}); render it first (for a chart: helm "
+        "{path} line 3 holds template markers ({{ ... }}); render it first (for a chart: helm "
         "template) and give the result."
     ),
-    "services: 3\n": "{path}, line 1, services must be a mapping of keys to values.",
+    "services: 3\n": "{path} line 1, services must be a mapping of keys to values.",
     "services:\n  a:\n    image: [x]\n": (
-        "{path}, line 3, services.a.image must be a single value."
+        "{path} line 3, services.a.image must be a single value."
     ),
-    "a: &a [*a]\nservices: {x: *a}\n": "{path}, line 1 is nested too deeply or repeats itself.",
+    "a: &a [*a]\nservices: {x: *a}\n": "{path} line 1 is nested more than 40 levels deep.",
+    "services:\n  ? [a]\n  : b\n": "{path} line 2 has a key that is not a word; name it plainly.",
 }
 
 
@@ -243,10 +246,24 @@ def test_an_anchor_used_twice_is_read_quietly(tmp_path: Path) -> None:
     assert read(tmp_path, "values.yaml", text).model == "m"
 
 
+def test_own_keys_win_over_merged_ones_and_earlier_merged_ones_over_later() -> None:
+    (document,) = load_documents(
+        "a: &a {x: 1, y: 1}\nb: &b {x: 2, y: 2, z: 2}\n"
+        "both: {x: 0, <<: [*a, *b]}\none: {<<: *b, z: 3}\nquoted: {'<<': 4}\n",
+        "x.yaml",
+    )
+    assert document.plain()["both"] == {"x": 0, "y": 1, "z": 2}
+    assert document.plain()["one"] == {"x": 2, "y": 2, "z": 3}
+    assert document.plain()["quoted"] == {"<<": 4}
+    found = document.get("both", "x")
+    assert found is not None
+    assert found.text() == "0"
+
+
 def test_a_bomb_of_aliases_is_refused(tmp_path: Path) -> None:
     lines = ["a0: &a0 [x]"]
     lines += [f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 9)}]" for n in range(1, 9)]
-    with pytest.raises(BadInput, match="is nested too deeply or repeats itself"):
+    with pytest.raises(BadInput, match="holds more than 50,000 values, aliases written out"):
         read(tmp_path, "x.yaml", "\n".join([*lines, "services: {}"]))
 
 

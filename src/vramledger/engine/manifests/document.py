@@ -1,19 +1,10 @@
-"""YAML read for its structure only: no tags, bounded size and depth, every node with its line."""
+"""YAML read for its structure: values as written, each with its place."""
 
 from collections.abc import Iterator
-from typing import Any, Final
+from typing import Any
 
 from vramledger.errors import BadInput
-
-_LARGEST: Final = 1 << 20
-_DEEPEST: Final = 64
-_MOST_NODES: Final = 100_000
-_CORE: Final = "tag:yaml.org,2002:"
-_KNOWN_TAGS: Final = frozenset(
-    _CORE + kind
-    for kind in ("str", "int", "float", "bool", "null", "map", "seq", "timestamp", "merge", "value")
-)
-_MERGE: Final = "<<"
+from vramledger.yaml_nodes import NotYaml, compose, line_of, scalar_of, tag_of, text_of
 
 
 class Node:
@@ -26,9 +17,8 @@ class Node:
 
     @property
     def place(self) -> str:
-        """``compose.yml, line 12, services.vllm.command``."""
-        line = self.raw.start_mark.line + 1
-        return f"{self.where}, line {line}" + (f", {self.key}" if self.key else "")
+        """``compose.yml line 12, services.vllm.command``."""
+        return f"{self.where} line {line_of(self.raw)}" + (f", {self.key}" if self.key else "")
 
     @property
     def is_mapping(self) -> bool:
@@ -44,10 +34,13 @@ class Node:
 
     @property
     def is_null(self) -> bool:
-        return self.is_scalar and self.raw.tag == f"{_CORE}null"
+        return self.is_scalar and tag_of(self.raw) == "null"
 
     def entries(self) -> Iterator[tuple[str, "Node"]]:
-        """Keys and values of a mapping, merged ones (``<<``) first; empty for null.
+        """Keys and values of a mapping; empty for null.
+
+        Of a key that comes several times the last one counts: merged mappings (``<<``) come before
+        own keys, and the earlier of several merged ones after the later, as it wins over them.
 
         Raises:
             BadInput: not a mapping.
@@ -56,15 +49,18 @@ class Node:
             return
         if not self.is_mapping:
             raise BadInput(f"{self.place} must be a mapping of keys to values.")
-        for key, value in self.raw.value:
-            name = str(key.value)
-            child = Node(value, self.where, f"{self.key}.{name}" if self.key else name)
-            if name == _MERGE:
-                merged = child.items() if child.is_list else [child]
-                for source in merged:
+        children = [(key, self._child(key, value)) for key, value in self.raw.value]
+        for key, child in children:
+            if tag_of(key) == "merge":
+                for source in reversed(child.items()) if child.is_list else [child]:
                     yield from source.entries()
-            else:
-                yield name, child
+        for key, child in children:
+            if tag_of(key) != "merge":
+                yield text_of(key, self.where), child
+
+    def _child(self, key: Any, value: Any) -> "Node":
+        name = text_of(key, self.where)
+        return Node(value, self.where, f"{self.key}.{name}" if self.key else name)
 
     def get(self, *names: str) -> "Node | None":
         """The value under the nested keys, None where a level is missing or null."""
@@ -72,8 +68,7 @@ class Node:
         for name in names:
             if node is None or not node.is_mapping:
                 return None
-            found = [child for key, child in node.entries() if key == name]
-            node = found[-1] if found else None
+            node = dict(node.entries()).get(name)
         return None if node is None or node.is_null else node
 
     def items(self) -> list["Node"]:
@@ -97,7 +92,7 @@ class Node:
         """
         if not self.is_scalar:
             raise BadInput(f"{self.place} must be a single value.")
-        return "" if self.is_null else str(self.raw.value)
+        return "" if self.is_null else text_of(self.raw, self.where)
 
     def plain(self) -> Any:
         """The value as Python data: numbers, booleans and null by YAML's core rules."""
@@ -105,7 +100,7 @@ class Node:
             return {key: child.plain() for key, child in self.entries()}
         if self.is_list:
             return [child.plain() for child in self.items()]
-        return _scalar(self.raw.tag, str(self.raw.value))
+        return scalar_of(self.raw, self.where)
 
 
 def load_documents(text: str, where: str) -> tuple[Node, ...]:
@@ -114,73 +109,12 @@ def load_documents(text: str, where: str) -> tuple[Node, ...]:
     Raises:
         BadInput: not YAML, tags, too large, too deep or cyclic; with file and line.
     """
-    import warnings
-
-    from ruamel.yaml import YAML
-    from ruamel.yaml.error import MarkedYAMLError, ReusedAnchorWarning, YAMLError
-
-    if len(text) > _LARGEST:
-        raise BadInput(f"{where} is larger than 1 MiB; give the manifest alone.")
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", ReusedAnchorWarning)
-            composed = list(YAML(typ="safe", pure=True).compose_all(text))
-        roots = [raw for raw in composed if raw is not None]
-        for raw in roots:
-            _check(raw, where)
-    except MarkedYAMLError as error:
-        raise BadInput(_yaml_problem(error, text, where)) from None
-    except (YAMLError, ValueError) as error:
-        raise BadInput(f"{where} is not valid YAML: {_one_line(str(error))}.") from None
-    except RecursionError:
-        raise BadInput(f"{where} is nested too deeply to be a manifest.") from None
-    return tuple(Node(raw, where) for raw in roots)
-
-
-def _yaml_problem(error: Any, text: str, where: str) -> str:
-    mark = error.problem_mark or error.context_mark
-    line = f", line {mark.line + 1}" if mark is not None else ""
-    if "{{" in text:
-        return (
-            f"{where}{line} holds template markers ({{{{ ... }}}}); render it first "
+        return tuple(Node(raw, where) for raw in compose(text, where))
+    except NotYaml as error:
+        if "{{" not in text:
+            raise
+        raise BadInput(
+            f"{error.place} holds template markers ({{{{ ... }}}}); render it first "
             "(for a chart: helm template) and give the result."
-        )
-    return f"{where}{line} is not valid YAML: {_one_line(str(error.problem or error.context))}."
-
-
-def _one_line(text: str) -> str:
-    return " ".join(text.split()).rstrip(".")
-
-
-def _check(root: Any, where: str) -> None:
-    """Refuse tags, cycles, great depth and aliases that multiply."""
-    budget = _MOST_NODES
-    stack: list[tuple[Any, int]] = [(root, 1)]
-    while stack:
-        raw, depth = stack.pop()
-        budget -= 1
-        line = raw.start_mark.line + 1
-        if budget < 0 or depth > _DEEPEST:
-            raise BadInput(f"{where}, line {line} is nested too deeply or repeats itself.")
-        if str(raw.tag) not in _KNOWN_TAGS:
-            raise BadInput(f"{where}, line {line} has the tag {raw.tag}; tags are not read.")
-        if raw.id == "mapping":
-            stack += [(child, depth + 1) for pair in raw.value for child in pair]
-        elif raw.id == "sequence":
-            stack += [(child, depth + 1) for child in raw.value]
-
-
-def _scalar(tag: str, text: str) -> Any:
-    kind = tag.removeprefix(_CORE)
-    if kind == "null":
-        return None
-    if kind == "bool":
-        return text.casefold() in ("true", "yes", "on")
-    try:
-        if kind == "int":
-            return int(text.replace("_", ""), 0)
-        if kind == "float":
-            return float(text.replace("_", ""))
-    except ValueError:
-        return text
-    return text
+        ) from None
