@@ -83,7 +83,7 @@ def test_a_bomb_of_aliases_is_stopped() -> None:
 
 
 def test_a_huge_text_is_refused_before_it_is_read() -> None:
-    with pytest.raises(BadInput, match="files a person writes stay under 1,048,576"):
+    with pytest.raises(BadInput, match="files a person writes stay under 524,288"):
         parse_yaml("a" * (MOST_CHARACTERS + 1), "f.yaml")
 
 

@@ -9,14 +9,15 @@ from typing import Final
 
 _LONGEST_LINE: Final = 2_000
 _HEAD: Final = 1_500
+_TAIL: Final = 400
 _CREDENTIALS: Final = re.compile(r"//[^/@\s]*@")
 
 
 def one_line(text: str) -> str:
     """The text on one line without control characters; the middle of an absurdly long one is cut."""
     if len(text) > _LONGEST_LINE:
-        cut = len(text) - _LONGEST_LINE
-        text = f"{text[:_HEAD]} [{cut:,} characters left out] {text[_HEAD + cut :]}"
+        cut = len(text) - _HEAD - _TAIL
+        text = f"{text[:_HEAD]} [{cut:,} characters left out] {text[-_TAIL:]}"
     return text if text.isprintable() else "".join(map(_escaped, text))
 
 

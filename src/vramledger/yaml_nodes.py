@@ -11,10 +11,12 @@ from typing import Any, Final
 
 from vramledger.errors import BadInput
 
-MOST_CHARACTERS: Final = 1 << 20
+MOST_CHARACTERS: Final = 1 << 19
 _MOST_VALUES: Final = 50_000
 _DEEPEST: Final = 40
+_DEEPEST_BRACKETS: Final = 500
 _MOST_DIGITS: Final = 400
+_BRACKET: Final = re.compile(r"[\[\]{}]")
 _CORE: Final = "tag:yaml.org,2002:"
 _KINDS: Final[Mapping[str, frozenset[str]]] = {
     "mapping": frozenset({"map"}),
@@ -46,6 +48,8 @@ def compose(text: str, name: str) -> tuple[Any, ...]:
             f"{name} has {len(text):,} characters; files a person writes stay under "
             f"{MOST_CHARACTERS:,}, so give only the part that matters."
         )
+    if _nests_too_deep(text):
+        raise BadInput(f"{name} is nested deeper than any file a person writes.")
     roots = _parsed(text, name)
     for root in roots:
         _check(root, name)
@@ -96,6 +100,16 @@ def text_of(node: Any, name: str) -> str:
         raise BadInput(
             f"{name} line {line_of(node)} holds half a character (a lone surrogate); remove it."
         ) from None
+
+
+def _nests_too_deep(text: str) -> bool:
+    """Whether brackets nest deeper than is ever written; the parser would take long to find out."""
+    depth = 0
+    for match in _BRACKET.finditer(text):
+        depth = depth + 1 if match[0] in "[{" else max(0, depth - 1)
+        if depth > _DEEPEST_BRACKETS:
+            return True
+    return False
 
 
 def _parsed(text: str, name: str) -> tuple[Any, ...]:

@@ -20,7 +20,7 @@ from vramledger.frozen import frozen
 from vramledger.named_file import read_text
 
 _FILE_ENDINGS: Final = frozenset({".yaml", ".yml", ".json", ".sh", ".service", ".container"})
-_LARGEST_FILE: Final = 1 << 20
+_LARGEST_FILE: Final = 1 << 19
 _LONGEST_PATH: Final = 4096
 _SECRET: Final = re.compile(r"TOKEN|KEY|SECRET|PASSW|CREDENTIAL", re.IGNORECASE)
 _SECRET_OPTIONS: Final = frozenset({"--api-key", "--hf-token"})
@@ -83,7 +83,7 @@ def _existing(text: str) -> Path | None:
 
 
 def _read_file(path: Path) -> str:
-    """The text of a regular file of at most 1 MiB."""
+    """The text of a regular file of at most 512 KiB."""
     text = read_text(path, _LARGEST_FILE, "a file that starts an engine")
     if not text.strip():
         raise BadInput(f"{path} is empty; name the file that starts the engine.")

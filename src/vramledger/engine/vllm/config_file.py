@@ -13,7 +13,7 @@ from vramledger.engine.vllm.versions import rules_for
 from vramledger.named_file import read_text
 
 _FLAG: Final = "--config"
-_LARGEST: Final = 1 << 20
+_LARGEST: Final = 1 << 19
 
 
 def expand_config(launch: Launch, folder: Path) -> Launch:

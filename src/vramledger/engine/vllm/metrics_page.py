@@ -1,6 +1,7 @@
 """The KV figures that vLLM's metrics page states: the labels of ``vllm:cache_config_info``."""
 
 from collections.abc import Mapping
+from math import isfinite
 from pathlib import Path
 from typing import Final
 
@@ -95,9 +96,10 @@ def _number(text: str | None) -> float | None:
     if text is None:
         return None
     try:
-        return float(text)
+        number = float(text)
     except ValueError:
         return None  # the engine writes "None" for what it does not set
+    return number if isfinite(number) else None
 
 
 def _whole(text: str | None) -> int | None:

@@ -1,6 +1,7 @@
 """`StartupLog`: the readings of one engine start, each with the line it came from."""
 
 from collections.abc import Iterable, Iterator
+from math import isfinite
 from pathlib import Path
 from typing import Final
 
@@ -169,9 +170,10 @@ def _readings(pattern: Pattern, groups: dict[str, str], line: LogLine) -> list[R
 
 def _number(text: str) -> float | None:
     try:
-        return float(text.replace(",", "").rstrip("."))
+        number = float(text.replace(",", "").rstrip("."))
     except ValueError:
         return None
+    return number if isfinite(number) else None  # a damaged line may hold hundreds of digits
 
 
 def _other_engine(text: str) -> str | None:
