@@ -50,6 +50,25 @@ class Derived:
 
 
 @frozen
+class Counted:
+    """Fields that no argument sets, with and without a factory."""
+
+    name: str
+    count: int = field(default=0, init=False)
+    seen: list[str] = field(default_factory=list, init=False)
+
+
+@frozen
+class Named(Point):
+    name: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class StandardNamed(StandardPoint):
+    name: str = ""
+
+
+@frozen
 class Nothing:
     pass
 
@@ -91,6 +110,29 @@ def test_a_record_compares_hashes_and_shows_like_a_standard_dataclass(
 def test_wrong_arguments_are_refused_by_the_name_of_the_class(arguments: tuple[Any, ...]) -> None:
     with pytest.raises(TypeError, match=r"Point\.__init__\(\)"):
         Point(*arguments)
+
+
+@given(_ARGUMENTS, _ARGUMENTS, st.text(), st.text())
+def test_a_record_that_extends_another_adds_its_fields(
+    first: dict[str, Any], second: dict[str, Any], name: str, other: str
+) -> None:
+    mine, standard = Named(**first, name=name), StandardNamed(**first, name=name)
+    assert repr(mine) == repr(standard).replace("StandardNamed", "Named")
+    assert (mine == Named(**second, name=other)) == (
+        standard == StandardNamed(**second, name=other)
+    )
+    assert mine != Point(**first)
+    assert replace(mine, name=other) == Named(**first, name=other)
+    assert copy.deepcopy(mine) == mine
+    assert copy.deepcopy(mine).tags == mine.tags
+
+
+def test_fields_that_no_argument_sets_have_their_defaults() -> None:
+    first, second = Counted("a"), Counted("b")
+    assert (first.count, first.seen) == (0, [])
+    assert first.seen is not second.seen
+    with pytest.raises(TypeError, match=r"Counted\.__init__\(\)"):
+        Counted("a", 1)  # type: ignore[call-arg]
 
 
 def test_nothing_of_a_record_can_be_changed() -> None:

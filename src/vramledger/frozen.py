@@ -46,16 +46,21 @@ def _initializer(cls: type, parts: tuple[Field[Any], ...]) -> Callable[..., None
     parameters, body = [], []
     for part in parts:
         name, default = part.name, f"_default_{part.name}"
+        parameter = value = name
         if part.default_factory is not MISSING:
             known[default] = part.default_factory
-            parameters.append(f"{name}=_MISSING")
-            value = f"{default}() if {name} is _MISSING else {name}"
-        elif part.init:
+            parameter = f"{name}=_MISSING"
+            value = (
+                f"{default}() if {name} is _MISSING else {name}" if part.init else f"{default}()"
+            )
+        elif part.default is not MISSING:
             known[default] = part.default
-            parameters.append(name if part.default is MISSING else f"{name}={default}")
-            value = name
-        else:
+            parameter = f"{name}={default}"
+            value = name if part.init else default
+        elif not part.init:
             continue
+        if part.init:
+            parameters.append(parameter)
         body.append(f"_put(self, {name!r}, {value})")
     if hasattr(cls, "__post_init__"):
         body.append("self.__post_init__()")

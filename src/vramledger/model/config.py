@@ -4,11 +4,12 @@ import json
 import math
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 from vramledger.errors import BadInput
 from vramledger.named_file import read_bytes
 
+Value = TypeVar("Value")
 LARGEST_DIMENSION: Final = 1 << 40
 _LARGEST_CONFIG_BYTES: Final = 64 << 20
 
@@ -57,11 +58,7 @@ class Config:
         """
         value = self.raw(key)
         if value is None:
-            if default is None:
-                raise BadInput(
-                    f"{self.where} has no {key!r}, which this architecture needs; add it."
-                )
-            return default
+            return self._otherwise(key, default)
         whole = _whole(value)
         if whole is None or not least <= whole <= most:
             raise BadInput(
@@ -69,6 +66,12 @@ class Config:
                 f"to {most}."
             )
         return whole
+
+    def _otherwise(self, key: str, default: Value | None) -> Value:
+        """The default of an absent key; without one the key is needed."""
+        if default is None:
+            raise BadInput(f"{self.where} has no {key!r}, which this architecture needs; add it.")
+        return default
 
     def number(self, key: str, default: float) -> float:
         """A finite number."""
@@ -94,11 +97,7 @@ class Config:
     def text(self, key: str, default: str | None = None) -> str:
         value = self.raw(key)
         if value is None:
-            if default is None:
-                raise BadInput(
-                    f"{self.where} has no {key!r}, which this architecture needs; add it."
-                )
-            return default
+            return self._otherwise(key, default)
         if not isinstance(value, str):
             raise BadInput(f"{self.where}: {key!r} is {_show(value)}; it must be a string.")
         return value

@@ -1,6 +1,7 @@
 """GGUF headers: against the reference package, in both byte orders, and against damaged files."""
 
 import struct
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -93,64 +94,55 @@ def test_an_unknown_type_takes_what_the_offsets_leave(tmp_path: Path) -> None:
     assert (tensor.dtype, tensor.nbytes) == ("type 99", 32)
 
 
-def test_an_unknown_type_without_room_is_refused_by_its_id(tmp_path: Path) -> None:
-    path = write(tmp_path / "m.gguf", kind=99)
-    path.write_bytes(path.read_bytes()[:-32])
-    with pytest.raises(BadInput) as caught:
-        read_gguf(path)
-    assert str(caught.value) == (
-        f"{path}: the tensor 'w' has an unknown type id 99, and its size does not follow from the "
-        "offsets either."
-    )
+DAMAGED = {
+    "an unknown type without room": (
+        lambda path: write(path, kind=99).read_bytes()[:-32],
+        (
+            "{path}: the tensor 'w' has an unknown type id 99, and its size does not follow from the "
+            "offsets either."
+        ),
+    ),
+    "a row that is no whole number of blocks": (
+        lambda path: write(path, kind=12).read_bytes(),
+        (
+            "{path}: the tensor 'w' has rows of 8 elements, which Q4_K (blocks of 256) cannot store; "
+            "the header is damaged."
+        ),
+    ),
+    "a truncated file": (
+        lambda path: write(path).read_bytes()[:-8],
+        (
+            "{path}: the tensor 'w' takes 32 bytes at 0, where 24 are left; the file is truncated or "
+            "its header damaged."
+        ),
+    ),
+    "a version we do not read": (
+        lambda path: write(path, version=1).read_bytes(),
+        "{path} is GGUF version 1; versions 2 and 3 are read, convert it.",
+    ),
+    "another format": (
+        lambda _: b"PK\x03\x04 and more",
+        "{path} does not begin with GGUF; it is no GGUF file.",
+    ),
+    "a count that lies, before it is believed": (
+        lambda _: b"GGUF" + struct.pack("<IQQ", 3, 1 << 50, 1),
+        (
+            "{path} says it has 1125899906842624 tensors, where at most 1048576 make sense; the "
+            "header is damaged."
+        ),
+    ),
+}
 
 
-def test_a_row_that_is_no_whole_number_of_blocks_is_refused(tmp_path: Path) -> None:
-    path = write(tmp_path / "m.gguf", kind=12)
-    with pytest.raises(BadInput) as caught:
-        read_gguf(path)
-    assert str(caught.value) == (
-        f"{path}: the tensor 'w' has rows of 8 elements, which Q4_K (blocks of 256) cannot store; "
-        "the header is damaged."
-    )
-
-
-def test_a_truncated_file_is_refused(tmp_path: Path) -> None:
-    path = write(tmp_path / "m.gguf")
-    path.write_bytes(path.read_bytes()[:-8])
-    with pytest.raises(BadInput) as caught:
-        read_gguf(path)
-    assert str(caught.value) == (
-        f"{path}: the tensor 'w' takes 32 bytes at 0, where 24 are left; the file is truncated or "
-        "its header damaged."
-    )
-
-
-def test_a_version_we_do_not_read_is_refused(tmp_path: Path) -> None:
-    path = write(tmp_path / "m.gguf", version=1)
-    with pytest.raises(BadInput) as caught:
-        read_gguf(path)
-    assert str(caught.value) == (
-        f"{path} is GGUF version 1; versions 2 and 3 are read, convert it."
-    )
-
-
-def test_another_format_is_refused(tmp_path: Path) -> None:
+@pytest.mark.parametrize(("content", "message"), DAMAGED.values(), ids=DAMAGED)
+def test_a_damaged_file_is_refused_in_one_sentence(
+    tmp_path: Path, content: Callable[[Path], bytes], message: str
+) -> None:
     path = tmp_path / "m.gguf"
-    path.write_bytes(b"PK\x03\x04 and more")
+    path.write_bytes(content(path))
     with pytest.raises(BadInput) as caught:
         read_gguf(path)
-    assert str(caught.value) == f"{path} does not begin with GGUF; it is no GGUF file."
-
-
-def test_a_count_that_lies_is_refused_before_it_is_believed(tmp_path: Path) -> None:
-    path = tmp_path / "m.gguf"
-    path.write_bytes(b"GGUF" + struct.pack("<IQQ", 3, 1 << 50, 1))
-    with pytest.raises(BadInput) as caught:
-        read_gguf(path)
-    assert str(caught.value) == (
-        f"{path} says it has 1125899906842624 tensors, where at most 1048576 make sense; the "
-        "header is damaged."
-    )
+    assert str(caught.value) == message.replace("{path}", str(path))
 
 
 def split(folder: Path) -> list[Path]:
