@@ -92,6 +92,11 @@ class Deployment:
         return tuple(dict.fromkeys(sentence for sentence in said if sentence))
 
     @property
+    def draft_tokens(self) -> int:
+        """Speculative tokens a step verifies for one sequence."""
+        return self.speculation.tokens if self.speculation else 0
+
+    @property
     def in_flight_batches(self) -> int:
         """Batches scheduled at once: pipeline stages, plus one with asynchronous scheduling."""
         if self.layout.pp > 1:

@@ -25,21 +25,12 @@ from vramledger.model.model import Model, TextShape
 
 _DEFAULTS: Final = Defaults(4096, 48, 64, 16384, 152576, kv_heads=4, head_dim=192, positions=131072)
 _FULL_EVERY: Final = 6
-_LISTED: Final = mixture.listed(mixture.first_dense(1))
-
-
-def _sparse(config: Config, layers: int) -> tuple[bool, ...]:
-    if config.has("moe_layer_freq") and not config.has("mlp_layer_types"):
-        return mixture.flagged(config, layers)
-    return _LISTED(config, layers)
-
-
 _MIXTURE: Final = Mixture(
     Moe(0, 0, 0, router_float32=True, correction=Correction("gate.e_score_correction_bias")),
     Key(("n_routed_experts", "num_local_experts", "num_experts"), 256),
     Key(("num_experts_per_tok",), 8),
     Key(("moe_intermediate_size",), 2048),
-    sparse=_sparse,
+    sparse=mixture.flagged_or_listed(mixture.first_dense(1)),
 )
 
 

@@ -24,15 +24,6 @@ from vramledger.model.tensor import Role, Shard, Tensor
 
 _SPARSE: Final = "minimax_m3_sparse"
 _DEFAULTS: Final = Defaults(6144, 60, 64, 3072, 200064, kv_heads=4, head_dim=128, positions=524288)
-_LISTED: Final = mixture.listed(lambda _config, layers: [mixture.SPARSE] * layers)
-
-
-def _with_experts(config: Config, layers: int) -> tuple[bool, ...]:
-    if config.has("moe_layer_freq") and not config.has("mlp_layer_types"):
-        return mixture.flagged(config, layers)
-    return _LISTED(config, layers)
-
-
 _MIXTURE: Final = Mixture(
     Moe(
         0, 0, 0, name="block_sparse_moe.", names=("w1", "w3", "w2"),
@@ -42,7 +33,7 @@ _MIXTURE: Final = Mixture(
     Key(("num_experts_per_tok",), 4),
     Key(("intermediate_size",), 3072),
     shared_width=Key(("shared_intermediate_size",), 3072),
-    sparse=_with_experts,
+    sparse=mixture.flagged_or_listed(mixture.first_dense(0)),
 )  # fmt: skip
 
 

@@ -18,6 +18,8 @@ SparseRule = Callable[[Config, int], tuple[bool, ...]]
 
 DENSE: Final = "dense"
 SPARSE: Final = "sparse"
+_KINDS: Final = "mlp_layer_types"
+_FLAGS: Final = "moe_layer_freq"
 
 
 @frozen
@@ -133,9 +135,7 @@ def listed(default: Callable[[Config, int], Sequence[str]]) -> SparseRule:
     """Layers as ``mlp_layer_types`` lists them, or as the class assumes."""
 
     def rule(config: Config, layers: int) -> tuple[bool, ...]:
-        kinds = layer_kinds(
-            config, layers, default(config, layers), (DENSE, SPARSE), "mlp_layer_types"
-        )
+        kinds = layer_kinds(config, layers, default(config, layers), (DENSE, SPARSE), _KINDS)
         return tuple(kind == SPARSE for kind in kinds)
 
     return rule
@@ -151,13 +151,24 @@ def first_dense(count: int, key: str = "") -> Callable[[Config, int], Sequence[s
     return kinds
 
 
+def flagged_or_listed(default: Callable[[Config, int], Sequence[str]]) -> SparseRule:
+    """As `listed`, but where only the older ``moe_layer_freq`` is given, as that flags them."""
+    by_kind = listed(default)
+
+    def rule(config: Config, layers: int) -> tuple[bool, ...]:
+        older = config.has(_FLAGS) and not config.has(_KINDS)
+        return flagged(config, layers) if older else by_kind(config, layers)
+
+    return rule
+
+
 def flagged(config: Config, layers: int) -> tuple[bool, ...]:
     """Layers as ``moe_layer_freq`` flags them, one flag a layer; all carry experts without it.
 
     Raises:
         BadInput: the list is shorter than the layers.
     """
-    flags = config.integers("moe_layer_freq")
+    flags = config.integers(_FLAGS)
     if flags is None:
         return (True,) * layers
     if len(flags) < layers:

@@ -172,12 +172,8 @@ def _state_block(deployment: Deployment, states: list[RecurrentState], block: in
     if not states:
         return longest
     use = state_use(deployment, states[0])
-    aligned = use.every_block or use.running > 1 + _drafts(deployment)
+    aligned = use.every_block or use.running > 1 + deployment.draft_tokens
     return block if aligned else deployment.mamba_block_size.value or longest
-
-
-def _drafts(deployment: Deployment) -> int:
-    return deployment.speculation.tokens if deployment.speculation else 0
 
 
 def _specs(sizes: _Sizes, layer: CacheLayer) -> Iterator[LayerSpec]:

@@ -62,14 +62,9 @@ _CLASS_DEFAULTS: Final = {
 }
 
 
-def draft_tokens(deployment: Deployment) -> int:
-    """Speculative tokens a step verifies."""
-    return deployment.speculation.tokens if deployment.speculation else 0
-
-
 def state_use(deployment: Deployment, state: RecurrentState) -> Stateful:
     """Blocks one request is counted for, by version, prefix caching and class."""
-    drafts = draft_tokens(deployment)
+    drafts = deployment.draft_tokens
     kind = str(state.kind)
     rule = deployment.rules.state_blocks
     if rule is StateBlocks.ONE:
@@ -103,7 +98,7 @@ def _part_bytes(deployment: Deployment, state: RecurrentState, part: StatePart) 
         return div_ceil(width, tp) * prod(rest) * _recurrent_dtype(deployment, part).nbytes
     if part.groups and part.groups % tp:
         width += 2 * (tp - part.groups) * part.group_width
-    drafts = draft_tokens(deployment) if state.kind in _DRAFT_SLOTS_IN_CONVOLUTION else 0
+    drafts = deployment.draft_tokens if state.kind in _DRAFT_SLOTS_IN_CONVOLUTION else 0
     positions = prod(rest) + drafts
     return div_ceil(width, tp) * positions * _convolution_dtype(deployment, part).nbytes
 
