@@ -4,12 +4,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from vramledger.engine.kv import KvLayout
 from vramledger.engine.launch import Launch, Usage
 from vramledger.engine.setting import Layout, Origin, Setting
 from vramledger.engine.vllm.deployment import Deployment
+from vramledger.engine.vllm.kv.layout import layout_for
 from vramledger.engine.vllm.versions import rules_for
 from vramledger.evidence import Basis, Figure
 from vramledger.hardware.accelerator import Accelerator, Vendor
+from vramledger.hardware.cpu import cpu_host
 from vramledger.model.cache import (
     CacheLayer,
     CacheSpec,
@@ -34,6 +37,7 @@ def gpu(total_gib: float, major: int = 9, minor: int = 0) -> Accelerator:
 
 
 H100 = gpu(79.19)
+CPU = cpu_host(Figure.sharp(24.0, Basis.ASSUMED, "test"), frozenset({"BF16"}))
 
 
 def model_of(
@@ -159,3 +163,10 @@ def deployment_of(model: Model, settings: Settings, accelerator: Accelerator = H
         environment=settings.environment,
     )
     return replace(made, **settings.fields)
+
+
+def layout_of(
+    caches: list[CacheSpec], settings: Settings | None = None, accelerator: Accelerator = H100
+) -> KvLayout:
+    """The cache layout of a model that is nothing but these caches."""
+    return layout_for(deployment_of(model_of(caches), settings or Settings(), accelerator))
