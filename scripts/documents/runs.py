@@ -55,12 +55,12 @@ def filled(text: str) -> str:
     """
     if BLOCK.search(text) is None:
         return text
-    with workplace():
+    with examples_folder():
         return BLOCK.sub(_rewritten, text)
 
 
 @contextlib.contextmanager
-def workplace() -> Iterator[Path]:
+def examples_folder() -> Iterator[Path]:
     """A fresh copy of the examples as the current directory, with a fixed width and no colours."""
     before, saved = Path.cwd(), {name: os.environ.get(name) for name in _ENVIRONMENT}
     with tempfile.TemporaryDirectory() as folder:

@@ -12,7 +12,7 @@ import pytest
 from docs import FILES, ROOT, filled, pages, with_blocks
 from documents.commands import cli_reference
 from documents.finding_list import finding_list
-from documents.runs import BLOCK, block_of, executed, workplace
+from documents.runs import BLOCK, block_of, examples_folder, executed
 from vramledger.cli.verbs import VERBS, Verb
 
 PAGES = tuple(pages())
@@ -119,7 +119,7 @@ def blocks() -> Iterator[tuple[str, re.Match[str]]]:
 
 @pytest.mark.parametrize("page", sorted({page for page, _ in blocks()}))
 def test_commands_end_and_begin_as_the_page_says(page: str) -> None:
-    with workplace():
+    with examples_folder():
         for match in BLOCK.finditer((ROOT / page).read_text(encoding="utf-8")):
             block = block_of(match)
             outcomes = [executed(command) for command in block.commands]

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from documents.json_keys import covers, documented, printed_paths
-from documents.runs import workplace
+from documents.runs import examples_folder
 from vramledger.cli.main import run
 
 PAGE = Path(__file__).parents[2] / "docs" / "reference" / "json.md"
@@ -51,7 +51,7 @@ def answer(*arguments: str) -> Any:
 @pytest.fixture(scope="module")
 def answers() -> list[Any]:
     """One answer a run."""
-    with workplace() as place:
+    with examples_folder() as place:
         (place / "kv.json").write_text(json.dumps(answer("ledger", LAUNCH, *GPU)), encoding="utf-8")
         return [answer(*arguments) for arguments in RUNS]
 
