@@ -9,12 +9,13 @@ from vramledger.engine.read import read_launch
 from vramledger.engine.vllm.log.lines import parse_lines
 from vramledger.engine.vllm.log.startup import parse_startup
 from vramledger.errors import BadInput, CannotKnow, UnknownName
+from vramledger.ledger.axis import parse_axis
 from vramledger.ledger.case import Case
 from vramledger.ledger.gate import gate, read_baseline
 from vramledger.ledger.measured import compare_log
 from vramledger.ledger.question import accelerator_for, model_of
 from vramledger.ledger.solve import Load, holds, solve
-from vramledger.ledger.sweep import movers, parse_axis, sweep
+from vramledger.ledger.sweep import movers, sweep
 from vramledger.ledger.versus import versus
 from vramledger.report.ledger_json import ledger_json
 
@@ -105,6 +106,7 @@ def test_two_launches_are_compared_setting_by_setting() -> None:
         ("max-model-len=4k..16k", ("4096", "8192", "16384")),
         ("concurrency=1..6", ("1", "2", "4", "6")),
         ("kv_cache_dtype=auto,fp8", ("auto", "fp8")),
+        ("max-model-len=4k,8K,9000", ("4096", "8192", "9000")),
     ],
 )
 def test_axes_are_ranges_or_lists(text: str, values: tuple[str, ...]) -> None:

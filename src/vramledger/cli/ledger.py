@@ -19,7 +19,10 @@ from vramledger.cli.output import show, show_json
 @click.option("--solve", help="max-model-len, max-num-seqs, gpu-memory-utilization, ... or gpus.")
 @click.option("--vs", help="Another launch: what changes, and why.")
 @click.option(
-    "--table", "tables", multiple=True, help="NAME=4k..128k or NAME=a,b: one row a value."
+    "--table",
+    "tables",
+    multiple=True,
+    help="NAME=4k..128k or NAME=a,b: one row a value; 4k is 4096 here.",
 )
 @click.option("--layouts", type=int, help="A number of GPUs: every legal TP x PP x DP over them.")
 @click.option("--beside", help="Another launch on the same GPUs: order and fractions of the two.")

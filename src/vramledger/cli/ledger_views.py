@@ -182,10 +182,13 @@ def _versus(asked: Asked, case: Case) -> Shown:
 
 
 def _table(asked: Asked, case: Case) -> Shown:
-    from vramledger.ledger.sweep import movers, parse_axis, sweep
+    from vramledger.ledger.axis import parse_axis, resolve_axis
+    from vramledger.ledger.sweep import movers, sweep
     from vramledger.report import questions
 
-    axes = [parse_axis(text) for text in asked.tables]
+    axes = [resolve_axis(parse_axis(text), case) for text in asked.tables]
+    if asked.total_gib is not None and any(axis.name == "gpu" for axis in axes):
+        raise BadInput("--total-gib states one card's memory; leave it out beside --table gpu.")
     tables = [(axis, sweep(case, axis, asked.concurrent, case.request_tokens)) for axis in axes]
     moving = movers(case, asked.concurrent, case.request_tokens)
     holds = any(entry.fits for _, entries in tables for entry in entries)

@@ -7,8 +7,10 @@ from vramledger.model.load import load_model
 from vramledger.model.model import Model
 
 
-def accelerator_for(name: str, total_gib: float | None = None) -> Accelerator:
+def accelerator_for(name: str, total_gib: float | None = None, where: str = "--gpu") -> Accelerator:
     """The accelerator of that name (``auto`` reads this machine), with another total if given.
+
+    `where` names the option in messages.
 
     Raises:
         UnknownName: no card has that name.
@@ -22,7 +24,7 @@ def accelerator_for(name: str, total_gib: float | None = None) -> Accelerator:
     else:
         from vramledger.hardware.catalogue import find
 
-        accelerator = find(name, "--gpu")
+        accelerator = find(name, where)
     if total_gib is None:
         return accelerator
     from vramledger.hardware.custom import with_total

@@ -3,28 +3,16 @@
 from itertools import pairwise
 from typing import Final
 
-from vramledger.engine.vllm.flags import flag_table
-from vramledger.engine.vllm.versions import rules_for
-from vramledger.errors import BadInput, VramError
+from vramledger.errors import VramError
 from vramledger.frozen import frozen
+from vramledger.ledger.axis import Axis, Point, at
 from vramledger.ledger.case import Case
 from vramledger.ledger.ledger import Ledger
 from vramledger.units import GIB, parse_count
 
-_MOST_VALUES: Final = 64
 _STEP: Final = 1024
-_LOAD: Final = frozenset({"concurrency", "request-tokens"})
-_OTHER_QUESTIONS: Final = frozenset({"model", "config"})
 _COUNTED: Final = frozenset({"max-num-batched-tokens", "max-num-seqs"})
 _NOT_OURS: Final = frozenset({"weights", "kv_cache", "margin"})
-
-
-@frozen
-class Axis:
-    """A setting and the values to try: a flag of the engine, or one of the load."""
-
-    name: str
-    values: tuple[str, ...]
 
 
 @frozen
@@ -84,69 +72,16 @@ def slopes(axis: Axis, entries: tuple[Entry, ...]) -> tuple[Slope, ...]:
     return tuple(found)
 
 
-def parse_axis(text: str) -> Axis:
-    """Read ``max-model-len=4k..128k`` (doubling) or ``kv-cache-dtype=auto,fp8``.
+def sweep(case: Case, axis: Axis, requests: int, request_tokens: int | None) -> tuple[Entry, ...]:
+    """One entry a value of a resolved axis; one that is not possible keeps its row, with the rule.
 
     Raises:
-        BadInput: no ``=``, no value, a range that does not grow, or more than 64 values.
+        BadInput: a value is not one of the kind.
+        UnknownName: no such accelerator or version.
     """
-    name, separator, values = text.partition("=")
-    name = name.strip().lstrip("-").replace("_", "-")
-    if not separator or not name or not values.strip():
-        raise BadInput(
-            f"--table {text!r} is not NAME=VALUES; write --table max-model-len=4k..128k or "
-            "--table kv-cache-dtype=auto,fp8."
-        )
-    low, dots, high = values.partition("..")
-    found = _doubling(name, low, high) if dots else tuple(v.strip() for v in values.split(","))
-    if len(found) > _MOST_VALUES or not all(found):
-        raise BadInput(f"--table {text!r} must give between 1 and {_MOST_VALUES} values.")
-    return Axis(name, found)
-
-
-def _doubling(name: str, low: str, high: str) -> tuple[str, ...]:
-    """From low to high by factors of two; suffixes are binary here, since lengths are."""
-    first = parse_count(low.upper(), f"the start of --table {name}")
-    last = parse_count(high.upper(), f"the end of --table {name}")
-    if not 0 < first <= last:
-        raise BadInput(f"--table {name}={low}..{high} must run from a smaller to a larger number.")
-    values = []
-    while first < last:
-        values.append(str(first))
-        first *= 2
-    return (*values, str(last))
-
-
-def sweep(case: Case, axis: Axis, requests: int, request_tokens: int | None) -> tuple[Entry, ...]:
-    """One entry a value; a value that is not possible keeps its row, with the rule."""
-    if axis.name not in _LOAD:
-        _check_flag(case, axis)
-    entries = []
-    for value in axis.values:
-        count, tokens, changed = requests, request_tokens, case
-        if axis.name == "concurrency":
-            count = _at_least_one(value, "concurrency")
-        elif axis.name == "request-tokens":
-            tokens = _at_least_one(value, "request-tokens")
-        else:
-            changed = case.with_flag(axis.name, value)
-        entries.append(_entry(changed, value, count, tokens))
-    return tuple(entries)
-
-
-def _check_flag(case: Case, axis: Axis) -> None:
-    """Refuse a setting that the engine does not have, or that names another question."""
-    if axis.name in _OTHER_QUESTIONS:
-        raise BadInput(f"--table {axis.name} would change the question; compare two with --vs.")
-    release = rules_for(case.version or case.launch.version).release
-    flag_table(release).find(f"--{axis.name}", "--table")
-
-
-def _at_least_one(text: str, what: str) -> int:
-    count = parse_count(text, f"--table {what}")
-    if count < 1:
-        raise BadInput(f"--table {what} has the value {text}; it must be at least 1.")
-    return count
+    start = Point(case, requests, request_tokens)
+    points = [(value, at(axis, value, start)) for value in axis.values]
+    return tuple(_entry(p.case, value, p.requests, p.request_tokens) for value, p in points)
 
 
 def _entry(case: Case, value: str, requests: int, request_tokens: int | None) -> Entry:

@@ -1,18 +1,26 @@
 """Answers to the questions put to a ledger, as text and as JSON."""
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Final
 
 from vramledger.engine.vllm.log.startup import Failure
+from vramledger.ledger.axis import Axis
 from vramledger.ledger.gate import Gate
 from vramledger.ledger.measured import Comparison
 from vramledger.ledger.solve import Solution
-from vramledger.ledger.sweep import Axis, Entry, Mover, Slope, slopes
+from vramledger.ledger.sweep import Entry, Mover, Slope, slopes
 from vramledger.ledger.versus import Versus
 from vramledger.report.number import rounded
 from vramledger.report.table import table
 
 Json = dict[str, Any]
+_SWEEP_HEAD: Final = (
+    "fits, at worst", "weights", "other", "pool", "load needs", "KV tokens", "held, at worst",
+)  # fmt: skip
+_SWEEP_MEANING: Final = (
+    "At worst: at the pessimistic end of every row. The other columns are the expected figures, in "
+    "GiB on rank 0 and in tokens as the engine prints them."
+)
 Tables = Sequence[tuple[Axis, tuple[Entry, ...]]]
 
 
@@ -78,12 +86,13 @@ def versus_json(found: Versus) -> Json:
 def sweep_text(tables: Tables, moving: Sequence[Mover]) -> str:
     lines: list[str] = []
     for axis, entries in tables:
-        head = (axis.name, "fits", "weights", "other", "pool", "load needs", "KV tokens", "held")
+        head = (axis.name, *_SWEEP_HEAD)
         rows = [_entry_row(entry) for entry in entries]
         lines += [*table(head, rows, frozenset({2, 3, 4, 5, 6, 7})), ""]
         lines += [_slope(axis, slope) for slope in slopes(axis, entries)]
         reasons = {entry.reason for entry in entries if not entry.fits}
         lines += [f"  {reason}" for reason in sorted(reasons)[:3]]
+    lines += [_SWEEP_MEANING, ""]
     if moving:
         said = ", ".join(f"{m.name} {m.added_gib:+.2f} GiB" for m in moving)
         lines.append(f"Doubling adds to a rank's need: {said}; {moving[0].name} moves it most.")

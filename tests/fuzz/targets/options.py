@@ -8,8 +8,8 @@ from fuzz.driver import Target
 from fuzz.mutation import damaged_text
 from vramledger.engine.vllm.versions import rules_for
 from vramledger.hardware.catalogue import find
+from vramledger.ledger.axis import parse_axis
 from vramledger.ledger.gate import parse_loss
-from vramledger.ledger.sweep import parse_axis
 from vramledger.model.files.hub import parse_reference
 from vramledger.model.load import load_model
 from vramledger.plan.price import parse_price
