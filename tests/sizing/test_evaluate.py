@@ -12,6 +12,7 @@ from vramledger.evidence import Figure
 from vramledger.hardware.catalogue import find
 from vramledger.ledger.account import build
 from vramledger.ledger.question import model_of
+from vramledger.plan.profile import profile
 from vramledger.sizing.candidate import Candidate, Precision
 from vramledger.sizing.evaluate import Choice, Evaluator
 from vramledger.sizing.question import Question
@@ -95,7 +96,20 @@ def test_a_plugin_card_is_not_known_rather_than_failing() -> None:
 def test_a_pool_smaller_than_one_request_says_so() -> None:
     found = candidate(question(need(headroom=0.99)))
     assert found.rule == "requests"
-    assert found.reason.endswith("does not hold one request of daily at 95% of moments.")
+    assert found.reason.endswith(
+        " kept free as headroom of 99% as asked, does not hold one request of daily at 95% of moments."
+    )
+
+
+def test_a_refusal_names_the_rule_of_headroom_that_applied() -> None:
+    few = need(lengths=profile("rag").lengths)
+    asked = question(few, model="Qwen/Qwen3-32B", cards=["H100-80GB-SXM"])
+    found = candidate(replace(asked, max_model_len=18432))
+    assert found.rule == "requests"
+    assert (
+        " less 1,000 kept free as headroom of one request of 15,996 tokens (72% of the pool; 99.9th "
+        "percentile, few requests in flight), does not hold one request of daily" in found.reason
+    )
 
 
 def test_repeated_kv_heads_are_waste() -> None:

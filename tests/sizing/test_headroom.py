@@ -25,13 +25,13 @@ def test_many_requests_keep_a_quarter() -> None:
 
 
 def test_throughput_keeps_a_tenth() -> None:
-    assert of(need(kind=Kind.THROUGHPUT), 1000, 2) == (100, "10% (throughput, many requests)")
+    assert of(need(kind=Kind.THROUGHPUT), 1000, 2) == (100, "10% (throughput)")
 
 
 def test_few_requests_keep_room_for_one_long_one() -> None:
     assert of(need(), 1000, 3) == (
         475,
-        "one request of 7,600 tokens (99.9th percentile; few requests in flight)",
+        "one request of 7,600 tokens (48% of the pool; 99.9th percentile, few requests in flight)",
     )
 
 

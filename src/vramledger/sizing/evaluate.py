@@ -215,7 +215,8 @@ def _holds(holding: Holding, share: float) -> str:
 def _too_small(holding: Holding, replica: Replica) -> str:
     return (
         f"The pool of {replica.low.usable_blocks:,} blocks, less {holding.headroom_blocks:,} kept "
-        f"free, does not hold one request of {holding.peak} at 95% of moments."
+        f"free as headroom of {holding.headroom_reason}, does not hold one request of {holding.peak} "
+        "at 95% of moments."
     )
 
 

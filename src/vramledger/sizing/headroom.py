@@ -32,13 +32,17 @@ def headroom(
     if peak.headroom is not None:
         return Headroom(ceil(peak.headroom * usable_blocks), f"{peak.headroom:.0%} as asked")
     share = AUTO_HEADROOM[peak.kind]
-    if in_flight >= MANY_REQUESTS or peak.kind is Kind.THROUGHPUT:
+    if peak.kind is Kind.THROUGHPUT:
+        return Headroom(ceil(share * usable_blocks), f"{share:.0%} ({peak.kind})")
+    if in_flight >= MANY_REQUESTS:
         return Headroom(ceil(share * usable_blocks), f"{share:.0%} ({peak.kind}, many requests)")
     tokens = peak.longest_at(LONGEST_SHARE)
     rare = min(blocks_at(tokens), usable_blocks)
     if rare < share * usable_blocks:
         return Headroom(ceil(share * usable_blocks), f"{share:.0%} ({peak.kind})")
+    kept = rare / max(1, usable_blocks)
     return Headroom(
         rare,
-        f"one request of {tokens:,} tokens (99.9th percentile; few requests in flight)",
+        f"one request of {tokens:,} tokens ({kept:.0%} of the pool; 99.9th percentile, few "
+        "requests in flight)",
     )
