@@ -1,10 +1,12 @@
 """Loads as they are stated, as requests in flight."""
 
+from dataclasses import replace
+
 import pytest
 
 from sizing_questions import LENGTHS
 from vramledger.evidence import Basis
-from vramledger.plan.requirement import Kind, Load, LoadUnit, Scenario
+from vramledger.plan.requirement import Contract, Kind, Load, LoadUnit, Scenario
 from vramledger.sizing.loads import in_flight_peak, load_notes, need_of
 
 
@@ -36,11 +38,42 @@ def test_a_trickle_still_is_one_request() -> None:
     assert in_flight_peak(Load(LoadUnit.REQUESTS_PER_S, 1e-6), 100.0).value == 1
 
 
-def test_queued_work_needs_room_for_one_unless_a_number_is_stated() -> None:
-    queued = need_of(scenario(Load(LoadUnit.REQUESTS_PER_S, 50.0), Kind.THROUGHPUT))
-    assert queued.concurrent.value == 1
-    stated = need_of(scenario(Load(LoadUnit.CONCURRENT, 32), Kind.THROUGHPUT))
-    assert stated.concurrent.value == 32
+@pytest.mark.parametrize(
+    "load",
+    [Load(LoadUnit.REQUESTS_PER_S, 50.0), Load(LoadUnit.CONCURRENT, 32), Load(LoadUnit.USERS, 900)],
+)
+def test_queued_work_keeps_up_with_what_is_stated(load: Load) -> None:
+    queued, waited_for = need_of(scenario(load, Kind.THROUGHPUT)), need_of(scenario(load))
+    assert queued.concurrent == waited_for.concurrent
+    assert queued.concurrent.value >= 32
+
+
+def test_work_of_people_that_is_done_by_a_time_needs_room_for_one() -> None:
+    queued = replace(
+        scenario(Load(LoadUnit.USERS, 60), Kind.THROUGHPUT), contract=Contract(done_by="06:00")
+    )
+    assert need_of(queued).concurrent.value == 1
+    assert load_notes(queued)[1:] == (
+        "daily: its 60 users were ignored, because work that is to be done by 06:00 may wait: memory "
+        "holds one request at a time, the least; state concurrent or requests_per_s to hold more.",
+    )
+
+
+def test_a_rate_that_is_to_be_done_by_a_time_is_kept_up() -> None:
+    queued = replace(
+        scenario(Load(LoadUnit.REQUESTS_PER_S, 2.0), Kind.THROUGHPUT),
+        contract=Contract(done_by="06:00"),
+    )
+    assert need_of(queued).concurrent.value == 39
+    assert load_notes(queued)[1] == (
+        "2 requests/s of 13 s each are kept up (assumed: tokens-per-second 25 (40..15), "
+        "first-token-seconds 1 (0.5..3))."
+    )
+
+
+def test_a_stated_duration_is_said() -> None:
+    load = Load(LoadUnit.REQUESTS_PER_S, 2.0, seconds_per_request=5.0)
+    assert load_notes(scenario(load))[1] == "2 requests/s of 5 s each, as stated."
 
 
 def test_notes_say_the_chain_from_people_to_requests() -> None:
@@ -56,7 +89,7 @@ def test_notes_say_the_chain_from_people_to_requests() -> None:
 @pytest.mark.parametrize("unit", [LoadUnit.CONCURRENT, LoadUnit.REQUESTS_PER_S])
 def test_queued_work_says_that_its_speed_was_not_checked(unit: LoadUnit) -> None:
     notes = load_notes(scenario(Load(unit, 5), Kind.THROUGHPUT))
-    assert notes[1] == (
+    assert notes[-1] == (
         "daily is work that queues until it is done: memory decides how much of it runs at once, "
         "and how long it takes is a question of speed, which was not checked."
     )

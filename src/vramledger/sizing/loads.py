@@ -1,6 +1,6 @@
 """Loads as they are stated, as requests in flight at the peak."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from math import ceil
 from typing import Final
 
@@ -8,17 +8,19 @@ from vramledger.evidence import Figure
 from vramledger.plan.requirement import Kind, Load, LoadUnit, Scenario
 from vramledger.sizing.need import Need
 from vramledger.sizing.peaks import one_request
-from vramledger.sizing.people import FACTORS, PEAK_SHARE, poisson_quantile, traffic
+from vramledger.sizing.people import FACTORS, PEAK_SHARE, Factor, poisson_quantile, traffic
+
+_OF_DURATION: Final = ("first-token-seconds", "tokens-per-second")
 
 
 def need_of(scenario: Scenario) -> Need:
     """The scenario's lengths with the requests it has in flight at its peak.
 
-    Work of kind throughput waits in a queue, so that memory must hold what runs at once only where
-    that is stated; how long the work takes is a question of speed.
+    A stated rate is kept up whatever the kind, by Little's law. Only what people hand in to be done
+    by a time of day may pile up: memory must hold one request of it, the least.
     """
     load, output = scenario.load, scenario.lengths.mean_output
-    waits = scenario.kind is Kind.THROUGHPUT and load.unit is not LoadUnit.CONCURRENT
+    waits = _waits(scenario)
     return Need(
         name=scenario.name,
         kind=scenario.kind,
@@ -28,6 +30,14 @@ def need_of(scenario: Scenario) -> Need:
         headroom=scenario.headroom,
         hours=scenario.hours,
         traffic=load.source,
+    )
+
+
+def _waits(scenario: Scenario) -> bool:
+    return (
+        scenario.kind is Kind.THROUGHPUT
+        and scenario.load.unit is LoadUnit.USERS
+        and scenario.contract.done_by is not None
     )
 
 
@@ -63,7 +73,7 @@ def _rate(load: Load, mean_output: float) -> Figure:
 def _durations(mean_output: float) -> tuple[float, float, float]:
     """Seconds a request stays, from the least load to the most."""
     factors = {factor.name: factor for factor in FACTORS}
-    first, pace = factors["first-token-seconds"], factors["tokens-per-second"]
+    first, pace = (factors[name] for name in _OF_DURATION)
     return (
         first.low + mean_output / pace.low,
         first.expected + mean_output / pace.expected,
@@ -94,21 +104,53 @@ def load_notes(scenario: Scenario) -> tuple[str, ...]:
         f"{lengths.input_at(0.5):,} tokens at the median and {lengths.input_at(0.95):,} at p95, "
         f"output {lengths.output_at(0.5):,} and {lengths.output_at(0.95):,} ({lengths.basis})."
     )
-    if scenario.kind is Kind.THROUGHPUT:
-        return (said, _throughput_note(scenario))
-    if scenario.load.unit is not LoadUnit.USERS:
-        return (said,)
-    result = traffic(ceil(scenario.load.amount), lengths.mean_output, scenario.load.factors)
-    factors = ", ".join(_factor_text(f.name, f.low, f.expected, f.high) for f in result.factors)
-    people = "person makes" if result.people == 1 else "people make"
-    chain = (
-        f"{result.people:,} {people} {result.requests_per_s.value:.3g} requests/s of "
-        f"{result.seconds_per_request.value:.0f} s in the busiest minutes (assumed: {factors})."
+    chain = () if _waits(scenario) else _CHAINS[scenario.load.unit](scenario)
+    queued = (_throughput_note(scenario),) if scenario.kind is Kind.THROUGHPUT else ()
+    return (said, *chain, *queued)
+
+
+def _stated(_: Scenario) -> tuple[str, ...]:
+    return ()
+
+
+def _rate_chain(scenario: Scenario) -> tuple[str, ...]:
+    """How a rate became requests in flight."""
+    load = scenario.load
+    if load.seconds_per_request is not None:
+        return (f"{load.amount:g} requests/s of {load.seconds_per_request:g} s each, as stated.",)
+    seconds = _durations(scenario.lengths.mean_output)[1]
+    factors = _factors_text(f for f in FACTORS if f.name in _OF_DURATION)
+    return (
+        f"{load.amount:g} requests/s of {seconds:.0f} s each are kept up (assumed: {factors}).",
     )
-    return (said, chain)
+
+
+def _people_chain(scenario: Scenario) -> tuple[str, ...]:
+    """How people became requests in flight."""
+    load = scenario.load
+    result = traffic(ceil(load.amount), scenario.lengths.mean_output, load.factors)
+    people = "person makes" if result.people == 1 else "people make"
+    return (
+        f"{result.people:,} {people} {result.requests_per_s.value:.3g} requests/s of "
+        f"{result.seconds_per_request.value:.0f} s in the busiest minutes (assumed: "
+        f"{_factors_text(result.factors)}).",
+    )
+
+
+_CHAINS: Final[Mapping[LoadUnit, Callable[[Scenario], tuple[str, ...]]]] = {
+    LoadUnit.CONCURRENT: _stated,
+    LoadUnit.REQUESTS_PER_S: _rate_chain,
+    LoadUnit.USERS: _people_chain,
+}
 
 
 def _throughput_note(scenario: Scenario) -> str:
+    if _waits(scenario):
+        return (
+            f"{scenario.name}: its {scenario.load.amount:g} users were ignored, because work that is "
+            f"to be done by {scenario.contract.done_by} may wait: memory holds one request at a time, "
+            "the least; state concurrent or requests_per_s to hold more."
+        )
     return (
         f"{scenario.name} is work that queues until it is done: memory decides how much of it runs "
         "at once, and how long it takes is a question of speed, which was not checked."
@@ -119,6 +161,10 @@ def _count(peak: Figure) -> str:
     noun = "request" if peak.value == 1 and peak.is_sharp else "requests"
     band = "" if peak.is_sharp else f" ({peak.low:,.0f}..{peak.high:,.0f})"
     return f"{peak.value:,.0f}{band} {noun}"
+
+
+def _factors_text(factors: Iterable[Factor]) -> str:
+    return ", ".join(_factor_text(f.name, f.low, f.expected, f.high) for f in factors)
 
 
 def _factor_text(name: str, low: float, expected: float, high: float) -> str:
