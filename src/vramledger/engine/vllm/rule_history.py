@@ -156,6 +156,7 @@ CHANGES: Final = (
     ),
     # KV planning
     Change((0, 8, 0), {"uneven_stages_in_middle": True}),
+    Change((0, 10, 0), {"chunked_specs": True}, v1=True),
     Change(
         (0, 11, 0),
         {

@@ -152,6 +152,7 @@ class Rules:
     dummy_video_frames: int = 16  # most frames of the video that Qwen-VL is profiled with
     dummy_video_alone: bool = False  # which may fill a prompt, else beside an image (0.10.2 on)
     mixed_pages_in_group: bool = False  # one group may hold layers of unequal pages (0.11 on)
+    chunked_specs: bool = False  # chunked local attention is planned as such, else full (0.10.0 on)
     full_value_width: bool = False  # full-attention pages know the value width (0.12 on)
     window_value_width: bool = False  # sliding-window pages know it too (0.20 on)
     window_own_block: bool = False  # window layers choose their own block size (0.26 on)

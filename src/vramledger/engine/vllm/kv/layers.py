@@ -218,7 +218,9 @@ def _chunked(sizes: _Sizes, layer: int, spec: CacheSpec) -> Iterator[LayerSpec]:
     heads = sizes.heads(chunked.kv_heads)
     width = _layer_cache(sizes, layer).head_bytes(chunked.k_dim, chunked.v_dim)
     shape = (heads, chunked.k_dim, chunked.v_dim)
-    yield LayerSpec(Chunked(chunked.chunk), sizes.block_size, heads * width, shape)
+    planned = sizes.deployment.rules.chunked_specs
+    use = Chunked(chunked.chunk) if planned else Growing()
+    yield LayerSpec(use, sizes.block_size, heads * width, shape)
 
 
 def _latent(sizes: _Sizes, layer: int, spec: CacheSpec) -> Iterator[LayerSpec]:
