@@ -91,6 +91,12 @@ class KvPool:
         """Blocks requests can hold: one is the engine's null block."""
         return max(0, self.num_blocks - 1)
 
+    @property
+    def held_of_one(self) -> float:
+        """Blocks there for each block that one request of `max_model_len` comes to hold."""
+        each = self.layout.blocks_at(self.max_model_len)
+        return self.num_blocks / each if each else 1.0
+
     def capacity(self, tokens: int) -> int:
         """Requests of `tokens` tokens that the pool holds at once."""
         each = self.layout.blocks_at(tokens)

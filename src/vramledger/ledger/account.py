@@ -6,7 +6,7 @@ from typing import Final
 from vramledger.engine.kv import KvPool
 from vramledger.engine.vllm.deployment import Deployment
 from vramledger.engine.vllm.kv.layout import layout_for
-from vramledger.engine.vllm.kv.pool import largest_model_len, size_pool
+from vramledger.engine.vllm.kv.pool import largest_model_len, longest_held, size_pool
 from vramledger.engine.vllm.layouts import refusals, tensor_parallel_choices
 from vramledger.engine.vllm.reuse import reused
 from vramledger.errors import BadInput
@@ -58,6 +58,7 @@ def build(deployment: Deployment, *, request_tokens: int | None = None) -> Ledge
         capacity_tokens=_capacity(pools, request_tokens),
         fits=found.fits,
         reason=found.reason,
+        only_starts=found.verdict.only_starts and not found.pools.unknown,
         findings=findings(found.startup, found.verdict),
         levers=levers(deployment, stages, pools.expected),
     )
@@ -98,11 +99,20 @@ def assess(deployment: Deployment, *, request_tokens: int | None = None) -> Asse
     _check_layout(deployment)
     stages = tuple(rank_account(deployment, stage) for stage in range(deployment.layout.pp))
     pools = _pools(deployment, stages)
-    longest = None
-    if pools.low is not None and not pools.low.fits_one:
-        longest = largest_model_len(deployment, pools.low.layout, _bytes(stages, "low"))
+    longest = _longest(deployment, stages, pools.low) if pools.low is not None else None
     start = Startup(deployment, stages, pools.low, longest, request_tokens)
     return Assessment(deployment, stages, pools, start, verdict(start))
+
+
+def _longest(deployment: Deployment, stages: tuple[RankAccount, ...], pool: KvPool) -> int | None:
+    """The longest request where one of full length is not let through or not held, else None."""
+    checked = None
+    if not pool.fits_one:
+        checked = largest_model_len(deployment, pool.layout, _bytes(stages, "low"))
+    if pool.held_of_one >= 1.0:
+        return checked
+    held = longest_held(pool.layout, pool.num_blocks, pool.max_model_len)
+    return held if checked is None else min(checked, held)
 
 
 def _check_layout(deployment: Deployment) -> None:
@@ -160,6 +170,8 @@ def _bytes(stages: tuple[RankAccount, ...], end: str) -> tuple[int, ...]:
 def _ranks(deployment: Deployment, stages: tuple[RankAccount, ...]) -> tuple[RankLedger, ...]:
     """One ledger a rank, stage by stage; ranks of a stage differ only where they profile apart."""
     ranks: list[RankLedger] = []
+    model = deployment.model
+    label = "KV cache" if model.cache_layers or model.cache_unknown else "unused budget"
     for account in stages:
         others = (
             rank_account(deployment, account.stage, 1)
@@ -168,15 +180,13 @@ def _ranks(deployment: Deployment, stages: tuple[RankAccount, ...]) -> tuple[Ran
         )
         for tp_rank in range(deployment.layout.tp):
             own = account if tp_rank == 0 else others
-            ranks.append(_rank(own, len(ranks), tp_rank))
+            ranks.append(_rank(own, len(ranks), tp_rank, label))
     return tuple(ranks)
 
 
-def _rank(account: RankAccount, number: int, tp_rank: int) -> RankLedger:
+def _rank(account: RankAccount, number: int, tp_rank: int, label: str) -> RankLedger:
     inside = total((row.figure for row in account.rows if row.in_budget), "inside the budget")
-    pool = Row(
-        "kv_cache", "KV cache", Account.LOAD, account.left, True, "what is left of the budget"
-    )
+    pool = Row("kv_cache", label, Account.LOAD, account.left, True, "what is left of the budget")
     spare = account.budget.value - inside.value - account.left.value
     margin = Figure.sharp(
         0.0 if abs(spare) < 1e-9 else spare, Basis.DERIVED, "budget less every row above"

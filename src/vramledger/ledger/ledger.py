@@ -94,4 +94,5 @@ class Ledger:
     fits: bool  # at the pessimistic end
     reason: str  # one sentence: why it fits or what does not
     findings: tuple[Finding, ...] = ()
+    only_starts: bool = False  # it starts, and never serves one request of full length
     levers: tuple[Lever, ...] = ()  # single changes and what they do to the pool

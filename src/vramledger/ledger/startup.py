@@ -12,10 +12,18 @@ from vramledger.engine.kv import KvPool
 from vramledger.engine.vllm.deployment import Deployment
 from vramledger.engine.vllm.graph_memory import captures
 from vramledger.engine.vllm.lint import lint
+from vramledger.engine.vllm.rules import FitCheck
 from vramledger.frozen import frozen
 from vramledger.ledger.rank import RankAccount
 from vramledger.model.cache import RecurrentState
 from vramledger.units import GIB, format_gib
+
+SERVING: Final = "serving a full-length request"  # the phase after the start
+
+_PASSED_BY: Final = {
+    FitCheck.SUM_OF_LAYERS: "sums what each layer asks for, and layers that share blocks take more",
+    FitCheck.FIRST_GROUP: "counts the blocks of the first group of layers only",
+}
 
 
 @frozen
@@ -44,6 +52,11 @@ class Verdict:
     fits: bool
     phase: str  # "" when it fits
     reason: str
+
+    @property
+    def only_starts(self) -> bool:
+        """Whether every check of the engine passes and a full-length request is still not held."""
+        return self.phase == SERVING
 
 
 def verdict(startup: Startup) -> Verdict:
@@ -196,6 +209,27 @@ def _one_request(startup: Startup) -> str | None:
     )
 
 
+def _full_length(startup: Startup) -> str | None:
+    """Checks of some versions let a launch through whose pool holds no request of full length."""
+    pool, rules = startup.pool, startup.deployment.rules
+    if pool is None or pool.held_of_one >= 1.0:
+        return None
+    replaced = startup.deployment.num_gpu_blocks_override.value is not None
+    passed = _PASSED_BY.get(rules.fit_check)
+    why = (
+        "looks at the measured memory, not at --num-gpu-blocks-override"
+        if replaced and not rules.override_in_fit_check
+        else passed or "does not count every block"
+    )
+    remedy = f"use --max-model-len {startup.longest} or less" if startup.longest else "add memory"
+    return (
+        f"It starts, but never serves a request of max_model_len {pool.max_model_len}: the "
+        f"start-up check of vLLM {rules.family} {why}, and the pool holds "
+        f"{math.floor(100 * pool.held_of_one) / 100:.2f} of such a request at the pessimistic end. "
+        f"A request that outgrows the pool is preempted again and again and never ends; {remedy}."
+    )
+
+
 def _state_blocks(startup: Startup) -> str | None:
     deployment, pool = startup.deployment, startup.pool
     if pool is None or not deployment.rules.graph_in_budget or not captures(deployment):
@@ -261,6 +295,7 @@ _PHASES: Final[tuple[tuple[str, _Check], ...]] = (
     ("cache allocation", _allocation),
     ("state blocks", _state_blocks),
     ("graph capture", _capture),
+    (SERVING, _full_length),
 )
 
 

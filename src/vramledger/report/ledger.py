@@ -63,6 +63,10 @@ def rank_groups(ledger: Ledger) -> tuple[RankGroup, ...]:
 
 def _verdict(ledger: Ledger) -> str:
     word = "FITS" if ledger.fits else "DOES NOT FIT"
+    if ledger.only_starts:
+        word = "DOES NOT HOLD"
+    if ledger.deployment.model.weights_unknown:
+        return f"CANNOT KNOW: {ledger.deployment.model.weights_unknown} With those: {ledger.reason}"
     if isinstance(ledger.tokens, Unknown) and ledger.deployment.model.cache_unknown:
         word = "CANNOT KNOW"
     speculation = ledger.deployment.speculation

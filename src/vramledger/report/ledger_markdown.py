@@ -8,11 +8,15 @@ from vramledger.report.ledger import RankGroup, rank_groups
 def to_markdown(ledger: Ledger) -> str:
     """The whole account as Markdown text."""
     deployment = ledger.deployment
-    word = "Fits" if ledger.fits else "Does not fit"
+    word = "Fits." if ledger.fits else "Does not fit."
+    if ledger.only_starts:
+        word = "Does not hold."
+    if deployment.model.weights_unknown:
+        word = f"Cannot know.** {deployment.model.weights_unknown} **With those:"
     lines = [
         f"## {deployment.model.id} on {deployment.layout.gpus} x {deployment.accelerator.name}",
         "",
-        f"**{word}.** {ledger.reason}",
+        f"**{word}** {ledger.reason}",
         "",
         " ".join((f"vLLM {deployment.version}.", *deployment.remarks)),
         "",

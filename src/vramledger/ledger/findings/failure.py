@@ -3,7 +3,7 @@
 from typing import Final
 
 from vramledger.engine.finding import Finding, Severity
-from vramledger.ledger.startup import Verdict
+from vramledger.ledger.startup import SERVING, Verdict
 
 # Errors of the configuration are findings of the lint already.
 FAILURES: Final = {
@@ -15,6 +15,7 @@ FAILURES: Final = {
     "full-length request": "F04",
     "cache allocation": "F05",
     "graph capture": "F06",
+    SERVING: "F07",
 }
 
 

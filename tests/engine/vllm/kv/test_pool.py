@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 from deployments import Settings, alternating, deployment_of, full, model_of
 from vramledger.engine.kv import KvPool
 from vramledger.engine.vllm.kv.layout import layout_for
-from vramledger.engine.vllm.kv.pool import largest_model_len, size_pool
-from vramledger.model.cache import CacheSpec
+from vramledger.engine.vllm.kv.pool import largest_model_len, longest_held, size_pool
+from vramledger.model.cache import CacheSpec, ChunkedAttention
 from vramledger.units import GIB
 
 LLAMA_8B = full(32, 8, 128)  # 2 MiB a block of 16 tokens
@@ -144,3 +144,27 @@ def test_blocks_never_take_more_than_there_is_and_uses_never_exceed_reservations
     assert pool.num_blocks * layout.bytes_per_block[0] <= memory
     assert layout.blocks_at(tokens) <= layout.blocks_reserved(tokens)
     assert layout.blocks_at(tokens) <= layout.blocks_at(tokens + 1)
+
+
+@pytest.mark.parametrize(
+    ("version", "held"), [("0.8.5", 48), ("0.9.2", 48), ("0.10.0", 12), ("0.19.0", 12)]
+)
+def test_chunked_local_layers_are_planned_as_such_from_0_10_0(version: str, held: int) -> None:
+    caches: list[CacheSpec] = [ChunkedAttention(8, 128, 128, 8192)] * 36 + full(12, 8, 128)
+    settings = Settings(version, max_model_len=131072, max_num_batched_tokens=2048)
+    layout = layout_for(deployment_of(model_of(caches), settings))
+    growing = sum(g.layers for g in layout.groups if g.kind == "full attention")
+    assert growing == held
+    whole = len(caches) * 131072 * 2 * 8 * 128 * 2
+    needed = pool_of(caches, settings, 40 * GIB).needed_bytes
+    assert (needed == whole) is (held == 48)
+
+
+def test_a_pool_that_passes_the_check_may_hold_less_than_a_request() -> None:
+    settings = Settings("0.14.0", max_model_len=131072, max_num_batched_tokens=2048)
+    caches = alternating(48, 8, 128, 1024, every=6)
+    pool = pool_of(caches, settings, 2 * GIB)
+    assert pool.fits_one
+    assert pool.held_of_one < 1.0
+    longest = longest_held(pool.layout, pool.num_blocks, 131072)
+    assert pool.layout.blocks_at(longest) <= pool.num_blocks < pool.layout.blocks_at(longest + 1)

@@ -46,6 +46,18 @@ def largest_model_len(
     return _largest(deployment, layout, capacity, deployment.model.text.max_positions)
 
 
+def longest_held(layout: KvLayout, blocks: int, longest: int) -> int:
+    """The longest request up to `longest` tokens that so many blocks really hold; 0 if none."""
+    low, high = 0, longest
+    while low < high:
+        middle = (low + high + 1) // 2
+        if layout.blocks_at(middle) <= blocks:
+            low = middle
+        else:
+            high = middle - 1
+    return low
+
+
 def _requested_len(deployment: Deployment) -> int:
     return deployment.max_model_len.value or deployment.model.text.max_positions
 
