@@ -86,3 +86,9 @@ def format_bytes(amount: int) -> str:
         if amount >= size:
             return f"{amount / size:.4g} {unit}"
     return f"{amount} B"
+
+
+def format_change(share: float, digits: int = 1) -> str:
+    """``+3.1%`` or ``-0.4%``; a change that rounds to nothing has no sign: ``0.0%``."""
+    text = f"{share:+.{digits}%}"
+    return text[1:] if not text.strip("+-0.%") else text

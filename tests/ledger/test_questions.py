@@ -139,7 +139,12 @@ def test_the_gate_names_the_setting_that_lost_tokens(tmp_path: Path) -> None:
     path = tmp_path / "KV.json"
     path.write_text(json.dumps(ledger_json(start.ledger())))
     baseline = read_baseline(path)
-    assert gate(start.ledger(), baseline, 0.0).holds
+    same = gate(start.ledger(), baseline, 0.0)
+    assert same.holds
+    assert same.sentence == (
+        "From 443,376 to 443,376 KV tokens (0.0%): within the allowed loss of 0.0%. No setting "
+        "differs."
+    )
     worse = start.with_flag("max-num-batched-tokens", "65536").ledger()
     verdict = gate(worse, baseline, 0.05)
     assert not verdict.holds

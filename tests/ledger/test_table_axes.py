@@ -97,5 +97,5 @@ def test_an_unknown_axis_is_refused_with_the_nearest() -> None:
 
 
 def test_an_unknown_card_on_the_axis_is_refused() -> None:
-    with pytest.raises(UnknownName, match="^Unknown GPU 'H1000' in --table gpu; "):
+    with pytest.raises(UnknownName, match=r"^Unknown GPU 'H1000' in --table gpu; "):
         rows("gpu=H1000")

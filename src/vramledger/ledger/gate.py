@@ -1,6 +1,7 @@
 """A gate for continuous integration: fail when a flag or an upgrade loses KV tokens, and say why."""
 
 import json
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Final
 
@@ -8,8 +9,17 @@ from vramledger.errors import BadInput, CannotKnow
 from vramledger.evidence import Unknown
 from vramledger.frozen import frozen
 from vramledger.ledger.ledger import Ledger
+from vramledger.ledger.token_cost import (
+    TokenCost,
+    cost_sentence,
+    describe_group,
+    facts_of,
+    token_cost,
+)
 from vramledger.named_file import read_text
+from vramledger.units import format_change
 
+_LEAST_GIB: Final = 0.005
 _LARGEST: Final = 16 << 20
 _SCHEMA: Final = "vramledger.ledger/1"
 
@@ -21,6 +31,8 @@ class Baseline:
     tokens: float
     rows_gib: dict[str, float]  # first rank, by row key
     deployment: dict[str, Any]
+    cost: TokenCost | None  # None where the file says nothing of blocks
+    where: str = "the baseline"
 
 
 @frozen
@@ -30,6 +42,7 @@ class Gate:
     holds: bool
     loss: float
     sentence: str
+    differs: tuple[str, ...]  # settings that are not those of the baseline, "name old -> new"
 
 
 def read_baseline(path: Path) -> Baseline:
@@ -60,7 +73,22 @@ def _baseline(saved: dict[str, Any], path: Path) -> Baseline:
         ) from None
     if not tokens > 0:
         raise BadInput(f"{path} holds {tokens:g} KV tokens, which is nothing to compare with.")
-    return Baseline(tokens, rows, deployment)
+    return Baseline(tokens, rows, deployment, _cost(saved["kv"], tokens), str(path))
+
+
+def _cost(kv: dict[str, Any], tokens: float) -> TokenCost | None:
+    """What a token cost then, as far as the file says."""
+    try:
+        block = int(kv["bytes_per_block"])
+        groups = [
+            describe_group(int(g["layers"]), g["kind"], int(g["page_bytes"]), int(g["block_size"]))
+            for g in kv["groups"]
+        ]
+        facts = facts_of(str(kv["cache_dtype"]), int(kv["block_size"]), block, groups)
+        each = block * float(kv["num_blocks"]) / tokens
+    except (KeyError, TypeError, ValueError):
+        return None
+    return TokenCost(each, facts) if each > 0 else None
 
 
 def parse_loss(text: str) -> float:
@@ -84,51 +112,77 @@ def gate(ledger: Ledger, baseline: Baseline, max_loss: float) -> Gate:
     """Compare expected KV tokens with a baseline; a loss above `max_loss` (0..1) does not hold.
 
     Raises:
+        BadInput: the baseline is of another model.
         CannotKnow: the ledger has no token figure.
     """
+    _same_model(ledger, baseline)
     if isinstance(ledger.tokens, Unknown):
         raise CannotKnow(f"The ledger has no KV tokens to compare: {ledger.tokens.reason}.")
     tokens = ledger.tokens.value
     loss = (baseline.tokens - tokens) / baseline.tokens
-    ok = loss <= max_loss
-    change = f"{baseline.tokens:,.0f} to {tokens:,.0f} KV tokens ({-loss:+.1%})"
-    if ok:
-        return Gate(True, loss, f"From {change}: within the allowed loss of {max_loss:.1%}.")
-    cause = _cause(ledger, baseline)
-    return Gate(
-        False, loss, f"From {change}: more than the allowed loss of {max_loss:.1%}. {cause}"
-    )
-
-
-def _cause(ledger: Ledger, baseline: Baseline) -> str:
-    """The settings that differ, and the row that grew most."""
-    settings = [
-        f"{name} {baseline.deployment[name]} -> {value}"
-        for name, value in _settings(ledger).items()
-        if name in baseline.deployment and baseline.deployment[name] != value
+    holds = loss <= max_loss
+    differs = tuple(_differences(ledger, baseline))
+    bound = "within" if holds else "more than"
+    change = f"{baseline.tokens:,.0f} to {tokens:,.0f} KV tokens ({format_change(-loss)})"
+    sentences = [
+        f"From {change}: {bound} the allowed loss of {max_loss:.1%}.",
+        f"What differs: {', '.join(differs)}." if differs else "No setting differs.",
     ]
+    if not holds:
+        sentences += _causes(ledger, baseline)
+    return Gate(holds, loss, " ".join(sentences), differs)
+
+
+def _same_model(ledger: Ledger, baseline: Baseline) -> None:
+    then, now = baseline.deployment.get("model"), ledger.deployment.model.id
+    if then is not None and then != now:
+        raise BadInput(
+            f"{baseline.where} is of the model {then} and the launch serves {now}; save a baseline "
+            "of this model with vram ledger --json, or compare the two with --vs."
+        )
+
+
+def _differences(ledger: Ledger, baseline: Baseline) -> Iterator[str]:
+    """Settings after defaults that are not the baseline's, then what decides a token's bytes."""
+    for name, value in _settings(ledger).items():
+        old = baseline.deployment.get(name, value)
+        if old != value and not (name == "version" and _same_release(old, value)):
+            yield f"{name} {old} -> {value}"
+    cost = token_cost(ledger.pool)
+    if cost is not None and baseline.cost is not None:
+        yield from (f"{name} {old} -> {new}" for name, old, new in baseline.cost.changes(cost))
+
+
+def _same_release(old: object, new: str) -> bool:
+    """Whether two spellings, such as v0.33.0 and 0.33.0, name one release."""
+    return isinstance(old, str) and old.removeprefix("v") == new.removeprefix("v")
+
+
+def _causes(ledger: Ledger, baseline: Baseline) -> Iterator[str]:
+    """The row that grew most, and a token that costs more."""
     grown = [
         (row.figure.value - baseline.rows_gib.get(row.key, 0.0), row.label)
         for row in ledger.ranks[0].rows
         if row.in_budget and row.key not in ("kv_cache", "margin")
     ]
     delta, label = max(grown, default=(0.0, ""))
-    parts = []
-    if settings:
-        parts.append(f"What differs: {', '.join(settings)}.")
-    if delta > 0.005:
-        parts.append(f"The row that grew most is {label} ({delta:+.2f} GiB).")
-    return " ".join(parts) or "No row grew, so a token costs more: cache type, groups or version."
+    if delta > _LEAST_GIB:
+        yield f"The row that grew most is {label} ({delta:+.2f} GiB)."
+    cost = token_cost(ledger.pool)
+    if cost is not None and baseline.cost is not None and cost.differs(baseline.cost):
+        said = cost_sentence(baseline.cost, cost)
+        yield f"{said[0].upper()}{said[1:]}."
 
 
 def _settings(ledger: Ledger) -> dict[str, Any]:
     deployment = ledger.deployment
     return {
-        "model": deployment.model.id,
         "version": deployment.version,
         "gpu": deployment.accelerator.name,
         "tp": deployment.layout.tp,
         "pp": deployment.layout.pp,
+        "dp": deployment.layout.dp,
+        "dtype": str(deployment.dtype.value),
         "gpu_memory_utilization": deployment.gpu_memory_utilization.value,
         "max_model_len": deployment.max_model_len.value,
         "max_num_seqs": deployment.max_num_seqs.value,

@@ -12,6 +12,7 @@ from vramledger.ledger.sweep import Entry, Mover, Slope, slopes
 from vramledger.ledger.versus import Versus
 from vramledger.report.number import rounded
 from vramledger.report.table import table
+from vramledger.units import format_change
 
 Json = dict[str, Any]
 _SWEEP_HEAD: Final = (
@@ -157,8 +158,9 @@ def gate_json(found: Gate) -> Json:
     return {
         "schema": "vramledger.gate/1",
         "holds": found.holds,
-        "loss": rounded(found.loss),
+        "loss": rounded(found.loss) or 0.0,
         "reason": found.sentence,
+        "differs": list(found.differs),
     }
 
 
@@ -204,7 +206,7 @@ def _compared_row(c: Comparison) -> tuple[str, ...]:
     if c.predicted is not None:
         ends = (c.predicted.value, c.predicted.low, c.predicted.high)
         predicted = (form.format(ends[0]), form.format(ends[1]), form.format(ends[2]))
-    gap = "" if c.gap is None else f"{c.gap:+.2%}"
+    gap = "" if c.gap is None else format_change(c.gap, 2)
     return (f"{c.label}, {c.unit}", c.rank, form.format(c.measured.value), *predicted, gap)
 
 
