@@ -16,6 +16,7 @@ from vramledger.ledger.measured import compare_log
 from vramledger.ledger.question import accelerator_for, model_of
 from vramledger.ledger.solve import Load, holds, solve
 from vramledger.ledger.sweep import movers, sweep
+from vramledger.ledger.upgrade import upgrade
 from vramledger.ledger.versus import versus
 from vramledger.report.ledger_json import ledger_json
 
@@ -93,11 +94,43 @@ def test_two_launches_are_compared_setting_by_setting() -> None:
     before = case(f"{LLAMA_ON_L4} --max-model-len 8192", "L4", "0.19.0")
     after = before.with_flag("kv-cache-dtype", "fp8")
     result = versus(before, after)
-    assert [s.name for s in result.settings] == ["kv_cache_dtype", "--kv-cache-dtype alone"]
+    assert [s.name for s in result.settings] == [
+        "kv_cache_dtype",
+        "resolved cache type",
+        "bytes per block",
+        "--kv-cache-dtype alone",
+    ]
     assert result.tokens_before is not None
     assert result.tokens_after is not None
-    assert result.settings[1].alone_tokens == result.tokens_after - result.tokens_before
-    assert result.sentence.startswith("The KV cache grows from ")
+    assert result.settings[-1].alone_tokens == result.tokens_after - result.tokens_before
+    assert result.sentence == (
+        "The KV cache grows from 34,064 to 68,128 tokens (+100.0%); a token costs 65,536 instead of "
+        "131,072 bytes on a GPU (cache type fp8 instead of bfloat16), which alone makes +34,064 "
+        "tokens."
+    )
+
+
+def test_a_version_that_stores_a_token_otherwise_is_named_before_any_row() -> None:
+    launch = "vllm serve deepseek-ai/DeepSeek-V3.2 -tp 8"
+    before = case(launch, "H200-141GB-SXM", "0.12.0")
+    after = case(launch, "H200-141GB-SXM", "0.33.0")
+    result = versus(before, after)
+    said = "a token costs 78,324 instead of 48,068 bytes on a GPU (cache type bfloat16 instead of "
+    assert f"; {said}fp8_ds_mla), which alone makes -" in result.sentence
+    assert result.sentence.index("a token costs") < result.sentence.index("the row that moves most")
+    found = {s.name: (s.before, s.after) for s in result.settings}
+    assert found["resolved cache type"] == ("fp8_ds_mla", "bfloat16")
+    assert found["bytes per block"] == ("3,076,352", "5,012,736")
+    finding = upgrade(before, before.ledger())
+    assert finding is not None
+    assert f": {said}fp8_ds_mla); " in finding.message
+
+
+def test_the_same_launch_compared_with_itself_stays() -> None:
+    start = case(f"{LLAMA_ON_L4} --max-model-len 8192", "L4", "0.19.0")
+    result = versus(start, start)
+    assert (result.settings, result.rows) == ((), ())
+    assert result.sentence == "The KV cache stays at 34,064 tokens."
 
 
 @pytest.mark.parametrize(

@@ -12,8 +12,8 @@ from vramledger.ledger.ledger import Ledger
 from vramledger.ledger.token_cost import (
     TokenCost,
     cost_sentence,
-    describe_group,
     facts_of,
+    group_text,
     token_cost,
 )
 from vramledger.named_file import read_text
@@ -81,8 +81,7 @@ def _cost(kv: dict[str, Any], tokens: float) -> TokenCost | None:
     try:
         block = int(kv["bytes_per_block"])
         groups = [
-            describe_group(int(g["layers"]), g["kind"], int(g["page_bytes"]), int(g["block_size"]))
-            for g in kv["groups"]
+            group_text(int(g["layers"]), str(g["kind"]), int(g["block_size"])) for g in kv["groups"]
         ]
         facts = facts_of(str(kv["cache_dtype"]), int(kv["block_size"]), block, groups)
         each = block * float(kv["num_blocks"]) / tokens

@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from vramledger.engine.kv import KvGroup, KvPool
+from vramledger.engine.kv import KvPool
 from vramledger.frozen import frozen
 
 _SAME: Final = 0.005  # relative; below it whole blocks account for the difference
@@ -40,7 +40,7 @@ def token_cost(pool: KvPool | None) -> TokenCost | None:
         pool.layout.cache_dtype,
         pool.layout.block_size,
         block,
-        [group_text(group) for group in pool.layout.groups],
+        [group_text(g.layers, g.kind, g.block_size) for g in pool.layout.groups],
     )
     return TokenCost(block * pool.num_blocks / pool.tokens, facts)
 
@@ -55,14 +55,9 @@ def facts_of(cache_dtype: str, block_size: int, block: int, groups: list[str]) -
     }
 
 
-def group_text(group: KvGroup) -> str:
-    """A group in words: its layers, what they keep, and one layer's bytes for one block."""
-    return describe_group(group.layers, group.kind, group.page_bytes, group.block_size)
-
-
-def describe_group(layers: int, kind: str, page_bytes: int, block_size: int) -> str:
-    """As `group_text`, from the numbers."""
-    return f"{layers} x {kind} ({page_bytes:,} B for {block_size} tokens)"
+def group_text(layers: int, kind: str, block_size: int) -> str:
+    """A group in words: its layers, what they keep, and the tokens a block of it covers."""
+    return f"{layers} x {kind} ({block_size} tokens)"
 
 
 def cost_sentence(before: TokenCost, after: TokenCost) -> str:

@@ -12,6 +12,7 @@ from vramledger.evidence import Unknown
 from vramledger.ledger.account import Assessment, assess
 from vramledger.ledger.case import Case
 from vramledger.ledger.ledger import Ledger
+from vramledger.ledger.token_cost import cost_sentence, token_cost
 from vramledger.units import format_gib
 
 UPGRADE_ID: Final = "A09"
@@ -61,7 +62,11 @@ def upgrade(case: Case, now: Ledger) -> Finding | None:
         return None
     tokens = int(after.value) - int(before.value)
     gib = min(s.left.value for s in then.stages) - min(r.row("kv_cache").value for r in now.ranks)
-    causes = [*_settings(now.deployment, then.deployment), *_rows(now, then)]
+    causes = [
+        *_cost(now, then),
+        *_settings(now.deployment, then.deployment),
+        *_rows(now, then),
+    ]
     if not causes:
         return None
     message = (
@@ -94,6 +99,13 @@ def _settings(now: Deployment, then: Deployment) -> Iterator[str]:
         old, new = getattr(now, name).value, getattr(then, name).value
         if old != new:
             yield f"{name} defaults to {new}, not {old}"
+
+
+def _cost(now: Ledger, then: Assessment) -> Iterator[str]:
+    """The bytes of a token, where they change, and what decides them."""
+    old, new = token_cost(now.pool), token_cost(then.pools.expected)
+    if old is not None and new is not None and old.differs(new):
+        yield cost_sentence(old, new)
 
 
 def _rows(now: Ledger, then: Assessment) -> Iterator[str]:

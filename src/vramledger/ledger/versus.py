@@ -1,5 +1,6 @@
 """Two ledgers side by side: what differs in the settings, what changes in the account, and why."""
 
+from collections.abc import Iterator
 from dataclasses import fields
 from typing import Final
 
@@ -10,8 +11,12 @@ from vramledger.evidence import Unknown
 from vramledger.frozen import frozen
 from vramledger.ledger.case import Case
 from vramledger.ledger.ledger import Ledger
+from vramledger.ledger.token_cost import TokenCost, cost_sentence, token_cost
+from vramledger.units import GIB, format_change
 
 _LEAST_GIB: Final = 0.005
+_MOST_SIZES: Final = 5
+_NOTHING: Final = "no row moves, and a token costs the same: the version counts tokens otherwise"
 
 
 @frozen
@@ -63,12 +68,11 @@ def versus(before: Case, after: Case) -> Versus:
     settings = [
         SettingChange(name, old, new) for name, old, new in _differences(a.deployment, b.deployment)
     ]
+    settings += _cost_changes(a, b)
     settings += _alone(before, after, a)
     rows = _row_changes(a, b)
     tokens_a, tokens_b = _tokens(a), _tokens(b)
-    return Versus(
-        a, b, tuple(settings), rows, tokens_a, tokens_b, _sentence(tokens_a, tokens_b, rows)
-    )
+    return Versus(a, b, tuple(settings), rows, tokens_a, tokens_b, _sentence(a, b, rows))
 
 
 def _differences(a: Deployment, b: Deployment) -> list[tuple[str, str, str]]:
@@ -85,8 +89,23 @@ def _differences(a: Deployment, b: Deployment) -> list[tuple[str, str, str]]:
     for field in fields(Deployment):
         old, new = getattr(a, field.name), getattr(b, field.name)
         if isinstance(old, Setting) and isinstance(new, Setting) and old.value != new.value:
-            found.append((field.name, str(old.value), str(new.value)))
+            found.append((field.name, _said(old.value), _said(new.value)))
     return found
+
+
+def _said(value: object) -> str:
+    """A setting's value; of many sizes how many there are and the last."""
+    if isinstance(value, tuple) and len(value) > _MOST_SIZES:
+        return f"{len(value)} sizes to {value[-1]}"
+    return str(value)
+
+
+def _cost_changes(a: Ledger, b: Ledger) -> list[SettingChange]:
+    """What decides the bytes of a token, after every default: cache type, blocks and groups."""
+    old, new = token_cost(a.pool), token_cost(b.pool)
+    if old is None or new is None:
+        return []
+    return [SettingChange(*change) for change in old.changes(new)]
 
 
 def _layout(deployment: Deployment) -> str:
@@ -129,17 +148,30 @@ def _tokens(ledger: Ledger) -> int | None:
     return None if isinstance(ledger.tokens, Unknown) else int(ledger.tokens.value)
 
 
-def _sentence(before: int | None, after: int | None, rows: tuple[RowChange, ...]) -> str:
+def _sentence(a: Ledger, b: Ledger, rows: tuple[RowChange, ...]) -> str:
+    before, after = _tokens(a), _tokens(b)
     if before is None or after is None:
         return "One of the two keeps no KV cache, so their tokens cannot be compared."
-    if before == after:
-        return f"The KV cache stays at {before:,} tokens."
-    word = "grows" if after > before else "shrinks"
-    share = f" ({(after - before) / before:+.1%})" if before else ""
     causes = [row for row in rows if row.key not in ("kv_cache", "margin")]
-    cause = (
-        f"; the row that moves most is {causes[0].label} ({causes[0].delta_gib:+.2f} GiB)"
-        if causes
-        else "; the account is the same, so a token costs something else"
+    cause = "; ".join(_causes(token_cost(a.pool), token_cost(b.pool), causes, before))
+    if before == after:
+        return f"The KV cache stays at {before:,} tokens{f'; {cause}' if cause else ''}."
+    word = "grows" if after > before else "shrinks"
+    share = f" ({format_change((after - before) / before)})" if before else ""
+    return f"The KV cache {word} from {before:,} to {after:,} tokens{share}; {cause or _NOTHING}."
+
+
+def _causes(
+    old: TokenCost | None, new: TokenCost | None, rows: list[RowChange], tokens: int
+) -> Iterator[str]:
+    """The bytes of a token, where they say more than any row, and the row that moves most."""
+    row = (
+        f"the row that moves most is {rows[0].label} ({rows[0].delta_gib:+.2f} GiB)" if rows else ""
     )
-    return f"The KV cache {word} from {before:,} to {after:,} tokens{share}{cause}."
+    if old is not None and new is not None and old.differs(new):
+        of_cost = tokens * (old.bytes_per_token / new.bytes_per_token - 1)
+        of_row = rows[0].delta_gib * GIB / old.bytes_per_token if rows else 0.0
+        if abs(of_cost) > abs(of_row):
+            yield f"{cost_sentence(old, new)}, which alone makes {of_cost:+,.0f} tokens"
+    if row:
+        yield row
