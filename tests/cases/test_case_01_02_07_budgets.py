@@ -16,7 +16,8 @@ def test_a_full_utilization_leaves_nothing_for_driver_and_graphs(ledger: Ask) ->
         "One request of max_model_len 131072 does not fit: it needs 14.00 GiB of KV cache and "
     )
     assert said.finding("A01")["message"].startswith(
-        "Only 0.00 GiB of the card stay outside the budget, and CUDA graphs, "
+        "Only 0.00 GiB of the card stay outside the budget. CUDA graphs, context, fragmentation "
+        "and the sampler's warm-up are expected to take "
     )
     assert said.finding("A16")["message"].startswith(
         "It starts with any of these: --gpu-memory-utilization 0.97 --max-model-len "

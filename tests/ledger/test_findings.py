@@ -190,3 +190,18 @@ def test_a_launch_that_starts_needs_no_remedy() -> None:
 
 def test_weights_that_do_not_load_have_no_remedy_of_flags() -> None:
     assert remedy(case("vllm serve Qwen/Qwen3-32B", "L4", "0.19.0")) is None
+
+
+@pytest.mark.parametrize("card", ["L4", "L40S", "RTX-4090", "A10"])
+@pytest.mark.parametrize("version", ["0.8.5", "0.11.0", "0.19.0", "0.33.0"])
+def test_a_default_launch_that_holds_is_not_said_to_run_out(card: str, version: str) -> None:
+    ledger = case("vllm serve Qwen/Qwen3-4B --max-model-len 8192", card, version).ledger()
+    assert ledger.fits
+    assert finding(ledger, "A01") is None
+
+
+@pytest.mark.parametrize("version", ["0.9.0", "0.11.0", "0.33.0"])
+def test_an_encoder_is_warned_of_no_cache_and_no_sampler(version: str) -> None:
+    ledger = case("vllm serve BAAI/bge-m3", "L4", version).ledger()
+    assert ledger.fits
+    assert ledger.findings == ()

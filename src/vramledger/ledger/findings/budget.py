@@ -5,6 +5,7 @@ from typing import Final
 
 from vramledger.engine.finding import Severity
 from vramledger.engine.vllm.rules import ProfileRule
+from vramledger.frozen import frozen
 from vramledger.ledger.findings.rule import AccountRule, Effect
 from vramledger.ledger.rank import RankAccount
 from vramledger.ledger.startup import Startup, largest_share
@@ -50,25 +51,48 @@ def _physical(rank: RankAccount) -> float:
 
 
 def _tight_outside(start: Startup) -> Effect | None:
-    """Graphs, communicators and first requests share what the budget leaves of the card."""
+    """Graphs, communicators and first requests share what the budget leaves of the card.
+
+    A launch without a cache leaves most of its budget free, so nothing is tight there.
+    """
+    if start.pool is None:
+        return None
     for rank in start.ranks:
-        outside = rank.before_start.high + rank.figure("unprofiled").high
-        outside += sum(
-            row.figure.high
-            for row in rank.rows
-            if row.key in ("cuda_graph", "sampler_later") and not row.in_budget
-        )
+        outside = _outside(rank)
         room = max(0.0, rank.total.value - rank.budget.value)
-        if outside > room:
+        if outside.likely > room:
+            missing = outside.likely - room
             return Effect(
-                f"Only {format_gib(room)} of the card stay outside the budget, and CUDA graphs, "
-                f"context, fragmentation and the sampler's warm-up may take {format_gib(outside)} "
-                "there: graph capture or the sampler warm-up can run out of memory after the "
-                "cache is allocated. Lower the utilization by "
-                f"{math.ceil(100 * (outside - room) / rank.total.value) / 100:.2f}.",
-                gib=room - outside,
+                f"Only {format_gib(room)} of the card stay outside the budget. CUDA graphs, "
+                "context, fragmentation and the sampler's warm-up are expected to take "
+                f"{format_gib(outside.expected)} there and may take {format_gib(outside.most)}: "
+                "graph capture or the sampler warm-up can run out of memory after the cache is "
+                "allocated. Lower the utilization by "
+                f"{math.ceil(100 * missing / rank.total.value) / 100:.2f}.",
+                gib=-missing,
             )
     return None
+
+
+@frozen
+class _Outside:
+    """GiB taken outside the budget: expected, one deviation above that, and at the worst.
+
+    The parts do not come out at their worst together, so their distances from the expected value
+    are added as independent ones.
+    """
+
+    expected: float
+    likely: float
+    most: float
+
+
+def _outside(rank: RankAccount) -> _Outside:
+    keys = ("context", "neighbours", "unprofiled", "cuda_graph", "sampler_later")
+    parts = [row.figure for row in rank.rows if row.key in keys and not row.in_budget]
+    expected = sum(part.value for part in parts)
+    spread = math.hypot(*(part.high - part.value for part in parts))
+    return _Outside(expected, expected + _LIKELY * spread, sum(part.high for part in parts))
 
 
 def _unchecked_budget(start: Startup) -> Effect | None:
@@ -138,6 +162,7 @@ def _state_after_pool(start: Startup) -> Effect | None:
     )
 
 
+_LIKELY: Final = 1 / 3  # of the way to the worst of many reports, as one of three deviations
 _WORKER: Final = "vllm/v1/worker/gpu_worker.py, determine_available_memory"
 RULES: Final = (
     AccountRule("L01", Severity.SILENT, _explicit_bytes, _WORKER),

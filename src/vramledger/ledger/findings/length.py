@@ -20,7 +20,7 @@ def _prompt_sized_profile(start: Startup) -> Effect | None:
     deployment = start.deployment
     length, tokens = deployment.max_model_len.value, deployment.max_num_batched_tokens.value
     chunked = deployment.enable_chunked_prefill.value
-    if chunked or length is None or tokens > length or tokens <= _SHORT:
+    if start.pool is None or chunked or length is None or tokens > length or tokens <= _SHORT:
         return None
     cost = (_peak(deployment) - _peak(_batching(deployment, _SHORT))) / GIB
     return Effect(
