@@ -100,6 +100,22 @@ def test_most_models_of_published_logs_have_a_name_here(shared_data: Path) -> No
     assert len(known) >= 0.7 * len(names)
 
 
+@pytest.mark.parametrize(
+    ("model_id", "stored_bytes"),
+    [
+        ("nvidia/NVIDIA-Nemotron-3-Nano-30B-A3B-NVFP4", 19.3e9),
+        ("nvidia/NVIDIA-Nemotron-3.5-Lightning-30B-A3B-NVFP4", 19.4e9),
+        ("mistralai/Ministral-3-3B-Instruct-2512", 4.67e9),
+    ],
+)
+def test_sections_kept_beside_the_configuration_are_in_the_catalogue(
+    model_id: str, stored_bytes: float
+) -> None:
+    model = load_model(model_id)
+    assert model.weights_unknown is None
+    assert model.weights_bytes == pytest.approx(stored_bytes, rel=0.005)
+
+
 def test_ranges_stand_for_every_combination() -> None:
     assert catalogue.expand_ranges("a.{0..2}") == ["a.0", "a.1", "a.2"]
     assert catalogue.expand_ranges("{1,3..4}.b.{7..8}") == [

@@ -93,11 +93,12 @@ def test_a_name_that_promises_fewer_bits_than_the_configuration_is_noted(tmp_pat
     folder = tmp_path / "model-AWQ"
     folder.mkdir()
     (folder / "config.json").write_text(json.dumps(CONFIG))
-    (note,) = load_model(str(folder)).notes
-    assert note == (
+    model = load_model(str(folder))
+    assert model.weights_unknown == (
         "The name says that the weights are quantised, but the configuration does not say how; "
-        "bytes as stored are those of plain bfloat16."
+        "their bytes are those of plain bfloat16, an upper bound."
     )
+    assert model.weights_basis is Basis.ASSUMED
 
 
 def test_an_address_is_pointed_to_the_hub_form() -> None:

@@ -11,6 +11,7 @@ from vramledger.errors import BadInput, ExitCode
 from vramledger.frozen import frozen
 from vramledger.ledger.case import Case
 from vramledger.ledger.question import accelerator_for, model_of
+from vramledger.model.model import Model
 from vramledger.units import parse_count
 
 ENGINE = "vllm"
@@ -66,7 +67,21 @@ def view(asked: Asked) -> Shown:
     if launch.engine != ENGINE:
         return _other_engine(asked, launch)
     case = _case(asked, launch)
-    return _VIEWS[chosen[0]](asked, case) if chosen else _account(case)
+    if not chosen:
+        return _account(case)
+    shown = _VIEWS[chosen[0]](asked, case)
+    return shown if case.model.weights_unknown is None else _uncertain(shown, case.model)
+
+
+def _uncertain(shown: Shown, model: Model) -> Shown:
+    """An answer about weights that are but an upper bound: it says so first, and decides nothing."""
+    first = f"CANNOT KNOW: {model.weights_unknown}\n"
+    return Shown(
+        ExitCode.CANNOT_KNOW,
+        lambda: first + shown.as_text(),
+        shown.as_json,
+        lambda: first + shown.as_markdown(),
+    )
 
 
 def _launch(asked: Asked) -> Launch:
@@ -151,7 +166,8 @@ def _account(case: Case) -> Shown:
         return to_markdown(ledger).rstrip("\n")
 
     speculation = ledger.deployment.speculation
-    known = case.model.cache_unknown is None and not (speculation and speculation.uncounted)
+    uncounted = speculation is not None and speculation.uncounted
+    known = not (case.model.cache_unknown or case.model.weights_unknown or uncounted)
     code = ExitCode.HOLDS if ledger.fits else ExitCode.DOES_NOT_HOLD
     return Shown(code if known else ExitCode.CANNOT_KNOW, text, as_json, markdown)
 

@@ -92,13 +92,15 @@ def _budget(deployment: Deployment) -> Figure:
 
 
 def _weight_rows(deployment: Deployment, weights: RankWeights) -> list[Row]:
-    spread = coefficient("weights", str(deployment.model.weights_basis))
+    basis = deployment.model.weights_basis
+    fitted = Basis.DERIVED if basis is Basis.ASSUMED else basis
+    spread = coefficient("weights", str(fitted))
     size = weights.model / GIB
     figure = Figure(
         size,
         size * (1 + spread.low),
         size * (1 + spread.high),
-        deployment.model.weights_basis,
+        basis,
         "tensors of this rank in the layout the engine keeps them in",
     )
     rows = [Row("weights", "weights", Account.FIXED, figure, True, _heaviest(weights))]

@@ -5,6 +5,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from vramledger.errors import BadInput, UnknownName
+from vramledger.evidence import Basis
 from vramledger.frozen import frozen
 from vramledger.model.architectures import build
 from vramledger.model.config import Config
@@ -51,14 +52,19 @@ def assemble(checkpoint: Checkpoint) -> Model:
         from vramledger.model.headers import apply_headers
 
         model = apply_headers(model, weights)
-    notes = model.notes + checkpoint.notes
+    model = replace(model, notes=model.notes + checkpoint.notes)
     if weights is None and model.quantization is None and _says_quantised(checkpoint.id):
-        sentence = (
-            "The name says that the weights are quantised, but the configuration does not say how; "
-            f"bytes as stored are those of plain {model.dtype}."
-        )
-        notes = (*notes, sentence)
-    return replace(model, notes=notes)
+        return _of_unknown_weights(model)
+    return model
+
+
+def _of_unknown_weights(model: Model) -> Model:
+    """The model whose name promises fewer bits than its configuration: the bytes are a bound."""
+    sentence = (
+        "The name says that the weights are quantised, but the configuration does not say how; "
+        f"their bytes are those of plain {model.dtype}, an upper bound."
+    )
+    return replace(model, weights_unknown=sentence, weights_basis=Basis.ASSUMED)
 
 
 def _says_quantised(name: str) -> bool:

@@ -97,7 +97,7 @@ def _cache(model: Model) -> CacheFigures:
 
 def _not_known(model: Model) -> list[str]:
     """What the figures leave open, a sentence each."""
-    lines = [model.cache_unknown] if model.cache_unknown else []
+    lines = [why for why in (model.cache_unknown, model.weights_unknown) if why]
     if model.weights_basis is not Basis.EXACT:
         lines.append(
             "Weight bytes follow from the configuration; headers of the weight files would make "

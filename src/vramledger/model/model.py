@@ -103,6 +103,7 @@ class Model:
     header_bytes: int | None = None  # bytes of all tensors in the file headers, when there are any
     notes: tuple[str, ...] = field(default=())
     cache_unknown: str | None = None  # why the cache cannot be told (then `cache_layers` is empty)
+    weights_unknown: str | None = None  # why the stored bytes are but an upper bound, one sentence
 
     def require_cache(self) -> tuple[CacheLayer, ...]:
         """The cache layers.

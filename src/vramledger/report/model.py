@@ -182,6 +182,8 @@ def _bytes(inspection: Inspection, resident: Loaded) -> list[str]:
         lines.append(f"  {'beyond the class':<24}{extra:>18}   {model.weights_basis}")
     if model.quantization is not None:
         lines.append(f"  {model.quantization.method}: {model.quantization.detail}")
+    elif model.weights_unknown is not None:
+        lines.append(f"  how they are stored is not known; plain {model.dtype} is an upper bound")
     elif model.weights_basis is not Basis.EXACT:
         lines.append(f"  not quantised, {model.dtype}")
     return [*lines, *(f"  {note}" for note in resident.notes)]

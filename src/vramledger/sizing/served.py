@@ -4,7 +4,7 @@ import re
 from collections.abc import Mapping
 from typing import Final
 
-from vramledger.errors import BadInput, UnknownName
+from vramledger.errors import BadInput, CannotKnow, UnknownName
 from vramledger.frozen import frozen
 from vramledger.model import catalogue
 from vramledger.model.load import load_model
@@ -57,12 +57,15 @@ def served(reference: str, model: Model, weights: str, where: str) -> Served:
     Raises:
         UnknownName: no such precision.
         BadInput: the checkpoint is quantised already, or none of that precision is known.
+        CannotKnow: how the checkpoint stores its weights is not known.
     """
     if weights == AS_STORED:
         return Served(reference, model)
     known = (AS_STORED, *sorted({*_SUFFIXES, *SCHEMES}))
     if weights not in known:
         raise UnknownName("precision", weights, known, where, f"Known are {', '.join(known)}.")
+    if model.weights_unknown is not None:
+        raise CannotKnow(f"{where}: {reference} as {weights}: {model.weights_unknown}")
     if model.quantization is not None:
         raise BadInput(
             f"{where}: {reference} is stored as {model.quantization.method} already, so {weights} "

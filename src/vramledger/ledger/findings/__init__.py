@@ -7,7 +7,7 @@ from typing import Final
 
 from vramledger.engine.finding import Finding
 from vramledger.engine.vllm.lint import lint
-from vramledger.ledger.findings import budget, cache, length, sampler
+from vramledger.ledger.findings import budget, cache, length, sampler, weights
 from vramledger.ledger.findings.failure import failure
 from vramledger.ledger.findings.rule import AccountRule
 from vramledger.ledger.startup import Startup, Verdict
@@ -17,6 +17,7 @@ RULES: Final[tuple[AccountRule, ...]] = (
     *sampler.RULES,
     *length.RULES,
     *cache.RULES,
+    *weights.RULES,
 )
 
 

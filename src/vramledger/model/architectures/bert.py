@@ -5,6 +5,7 @@ its pooler where it names none. Class defaults are those of transformers 5.24.
 """
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Final
 
 from vramledger.errors import UnknownName
@@ -33,11 +34,16 @@ _PROJECTIONS: Final = ProjectionNames(
 
 @frozen
 class Family:
-    """Classes of one family: the prefix under a head, and what each suffix puts on top."""
+    """Classes of one family: the prefix under a head, and what each suffix puts on top.
+
+    With `skips_positions` a text's first token takes the position behind the padding token's id, so
+    the table holds fewer tokens than rows.
+    """
 
     name: str
     prefix: str
     tops: dict[str, Top]
+    skips_positions: bool = False
 
 
 def _square(name: str, text: TextShape) -> list[Tensor]:
@@ -86,6 +92,7 @@ def _roberta(name: str) -> Family:
             "ForSequenceClassification": _roberta_classifier,
             "ForMaskedLM": _roberta_masked,
         },
+        skips_positions=True,
     )
 
 
@@ -113,6 +120,9 @@ def build(config: Config, model_id: str) -> Model:
     """
     family = FAMILIES[config.text("model_type")]
     text = read_shape(config, _DEFAULTS)
+    if family.skips_positions:
+        skipped = config.integer("pad_token_id", 1, least=0) + 1
+        text = replace(text, max_positions=max(1, text.max_positions - skipped))
     suffix = named_top(config, family.name, family.tops)
     prefix = "" if suffix == "Model" else family.prefix
     attention = GroupedAttention(
