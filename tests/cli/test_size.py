@@ -48,8 +48,9 @@ def test_a_plan_from_end_to_end(plan: Path, capsys: pytest.CaptureFixture[str]) 
     assert run(["size", str(plan), "--json"]) == 0
     document = json.loads(capsys.readouterr().out)
     assert set(document) == {
-        "schema", "model", "engine", "engine_version", "fits", "checked", "max_model_len_tokens",
-        "currency", "candidates", "smaller", "notes",
+        "schema", "model", "engine", "engine_version", "holds", "unmet", "fits", "known",
+        "weights_unknown", "checked", "max_model_len_tokens", "currency", "candidates", "smaller",
+        "notes",
     }  # fmt: skip
     assert document["schema"] == "vramledger.size/1"
     assert document["checked"] == ["memory"]
@@ -78,6 +79,76 @@ def test_the_launch_of_a_candidate_gives_the_same_pool_in_the_ledger(
     assert run(command) == 0
     ledger = json.loads(capsys.readouterr().out)
     assert ledger["kv"]["tokens"]["value"] == best["kv_tokens"]["value"]
+
+
+LONG = """\
+name: long
+model: Qwen/Qwen3-8B
+workload: {requests: [{input: 1000, output: 200, share: 1}, {input: 130000, output: 500, share: 7}], concurrent: 4}
+gpus: [L4]
+"""
+
+
+def test_requests_the_model_cannot_serve_make_a_plan_not_hold(
+    plan: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    plan.write_text(LONG)
+    said = (
+        "all: 87.5% of the requests are longer than the 40,960 tokens Qwen/Qwen3-8B is served with and "
+        "would be refused, and none may be; choose a model of longer context or shorter requests, or "
+        "let the contract's success allow it."
+    )
+    assert run(["size", str(plan)]) == 1
+    assert capsys.readouterr().out.splitlines()[0] == f"DOES NOT HOLD: {said}"
+    assert run(["plan", "check", str(plan)]) == 1
+    assert capsys.readouterr().out.splitlines()[-1] == f"Not met: {said}"
+    document = answer(capsys, str(plan))
+    assert (document["holds"], document["fits"], document["unmet"]) == (False, True, [said])
+
+
+def test_a_profile_the_model_mostly_refuses_does_not_hold(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    model = "TinyLlama/TinyLlama-1.1B-Chat-v1.0"  # 2,048 positions
+    assert run(["size", model, "--concurrent", "2", "--profile", "rag", "--gpu", "L4"]) == 1
+    first, second = capsys.readouterr().out.splitlines()[:2]
+    assert first.startswith("DOES NOT HOLD: rag: ")
+    assert first.endswith(
+        f"% of the requests are longer than the 2,048 tokens {model} is served with and would be "
+        "refused, more than the 10.0% that may be; take another --profile, state your own lengths in a "
+        "plan, or choose a model of longer context."
+    )
+    assert second.startswith(f"L4 holds the rest: {model} with requests of up to 2,048 tokens.")
+
+
+def test_a_profile_with_a_tail_beyond_the_model_holds_without_it(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    options = ["--concurrent", "2", "--profile", "chat-with-documents", "--gpu", "H200-141GB-SXM"]
+    assert run(["size", MODEL, *options]) == 0
+    assert (
+        "chat-with-documents: 5.0% of the requests are longer than the 40,960 tokens Qwen/Qwen3-8B is "
+        "served with and would be refused; up to 10.0% may be; they are left out."
+    ) in capsys.readouterr().out
+
+
+def test_a_speech_model_is_not_sized_with_lengths_of_text(
+    plan: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    model = "openai/whisper-large-v3"
+    said = (
+        f"lengths of text, but the requests of {model} are audio; state input_tokens and output_tokens "
+        "of its decoder in a plan.\n"
+    )
+    assert run(["size", model, "--users", "5", "--gpu", "L4"]) == 3
+    assert capsys.readouterr().err == f"vram: The request profiles are {said}"
+    chat = f"name: a\nmodel: {model}\nworkload: {{profile: chat, concurrent: 4}}\ngpus: [L4]\n"
+    plan.write_text(chat)
+    assert run(["size", str(plan)]) == 3
+    assert capsys.readouterr().err == f"vram: {plan}: the request profiles are {said}"
+    lengths = "{requests: [{input: 4, output: 200, share: 1}], concurrent: 4}"
+    plan.write_text(chat.replace("{profile: chat, concurrent: 4}", lengths))
+    assert run(["size", str(plan)]) == 0
 
 
 def test_options_narrow_a_plan(plan: Path, capsys: pytest.CaptureFixture[str]) -> None:

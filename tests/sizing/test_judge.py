@@ -3,6 +3,7 @@
 import pytest
 
 from vramledger.plan.read import parse_plan
+from vramledger.sizing.from_plan import question_of
 from vramledger.sizing.judge import undecided, unmet
 
 PLAN = """\
@@ -45,10 +46,26 @@ def test_requests_beyond_the_model_break_a_success_line() -> None:
     text = plan("success: 0.99", profile="chat-with-documents")
     assert list(unmet(parse_plan(text))) == [
         (
-            "daily: success >= 99.00% cannot be met: 5.0% of the requests are longer than the 39,936 "
-            "tokens Qwen/Qwen3-32B is served with."
+            "daily: 5.0% of the requests are longer than the 40,960 tokens Qwen/Qwen3-32B is served with "
+            "and would be refused, more than the 1.0% that may be; choose a model of longer context or "
+            "shorter requests, or let the contract's success allow it."
         )
     ]
+
+
+def test_a_contract_may_allow_requests_beyond_the_model() -> None:
+    text = plan("success: 0.9", profile="chat-with-documents")
+    assert list(unmet(parse_plan(text))) == []
+    assert question_of(parse_plan(text)).notes[-1] == (
+        "daily: 5.0% of the requests are longer than the 40,960 tokens Qwen/Qwen3-32B is served with "
+        "and would be refused; up to 10.0% may be; they are left out."
+    )
+
+
+def test_without_a_contract_no_request_may_be_refused() -> None:
+    text = plan(profile="chat-with-documents")
+    (said,) = unmet(parse_plan(text))
+    assert " and would be refused, and none may be; choose a model" in said
 
 
 def test_lines_about_time_are_left_to_a_trial() -> None:

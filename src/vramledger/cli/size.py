@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from vramledger.cli.output import show, show_json
-from vramledger.errors import ExitCode
+from vramledger.errors import CannotKnow, ExitCode
 
 if TYPE_CHECKING:
     from vramledger.sizing.ask import Asked
@@ -53,7 +53,7 @@ def command(target: str, *, tiers: bool, as_json: bool, **options: Any) -> int:
         show(to_text(sizing))
     if not sizing.known:
         return ExitCode.CANNOT_KNOW
-    return ExitCode.HOLDS if sizing.fits else ExitCode.DOES_NOT_HOLD
+    return ExitCode.HOLDS if sizing.holds else ExitCode.DOES_NOT_HOLD
 
 
 def _question(target: str, asked: "Asked") -> "Question":
@@ -76,7 +76,10 @@ def _tiers(target: str, asked: "Asked", *, as_json: bool) -> int:
     from vramledger.sizing.tiers import tiers
 
     profiles = [profile(name) for name in profile_names()]
-    found = tiers(target, with_cache(load_model(target)), profiles, version=asked.engine_version)
+    model = with_cache(load_model(target))
+    if model.weights_unknown is not None:
+        raise CannotKnow(f"{target}: {model.weights_unknown}")
+    found = tiers(target, model, profiles, version=asked.engine_version)
     if as_json:
         show_json(tiers_json(target, found))
     else:

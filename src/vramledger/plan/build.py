@@ -148,4 +148,5 @@ def _scenario(
         hours=part.hours,
         headroom=None if isinstance(kept, str) else kept,
         contract=contract(part.contract, kind, (*path, "contract"), text),
+        profile=known.profile,
     )

@@ -100,6 +100,7 @@ class Scenario:
     hours: str | None = None  # "09:00-18:00": scenarios of different hours do not add up
     headroom: float | None = None  # share of the pool kept free; None: by kind
     contract: Contract = field(default_factory=Contract)
+    profile: str = ""  # the shipped profile that gave the lengths
 
 
 @frozen

@@ -42,6 +42,7 @@ class Lengths:
 
     distribution: LengthDistribution
     notes: tuple[str, ...]
+    profile: str = ""  # the shipped one that gave them
 
 
 def written(value: str | WorkloadPart, path: KeyPath, text: YamlText) -> Written:
@@ -99,7 +100,8 @@ def _lengths(place: Written, given: tuple[str, ...], text: YamlText) -> Lengths:
     if len(given) == 1 and part.profile is not None:
         shape = profile(part.profile, text.place((*place.path, "profile")))
         known = "the figures of a public trace" if shape.basis is Basis.QUOTED else "assumed"
-        return Lengths(shape.lengths, (f"Lengths are {known}: {shape.lengths.source}.",))
+        said = f"Lengths are {known}: {shape.lengths.source}."
+        return Lengths(shape.lengths, (said,), shape.name)
     if len(given) == 1 and part.requests is not None:
         rows = ((row.input, row.output, row.share) for row in part.requests)
         source = f"requests in {where}"

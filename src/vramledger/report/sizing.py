@@ -23,7 +23,8 @@ def to_text(sizing: Sizing) -> str:
     fitting = [card for card in sizing.cards if card.best is not None]
     failing = [card for card in sizing.cards if card.best is None]
     few = len(sizing.cards) <= _FEW
-    lines = [_verdict(sizing, len(fitting)), *sizing.notes]
+    unmet = [f"DOES NOT HOLD: {sentence}" for sentence in sizing.unmet]
+    lines = [*unmet, _verdict(sizing, len(fitting)), *sizing.notes]
     if fitting:
         lines += ["", *_table(fitting, _ROWS_A_CARD if few else 1, _money(sizing))]
     if few:
@@ -38,7 +39,14 @@ def to_text(sizing: Sizing) -> str:
 
 
 def _verdict(sizing: Sizing, fitting: int) -> str:
-    what = f"{sizing.model} with requests of up to {sizing.max_model_len:,} tokens"
+    if sizing.weights_unknown is not None:
+        return f"CANNOT KNOW: {sizing.weights_unknown} With those: {_held(sizing, fitting)}"
+    return _held(sizing, fitting)
+
+
+def _held(sizing: Sizing, fitting: int) -> str:
+    rest = "the rest: " if sizing.unmet else ""
+    what = f"{rest}{sizing.model} with requests of up to {sizing.max_model_len:,} tokens"
     asked = len(sizing.cards)
     if not fitting:
         who = "the card does not hold" if asked == 1 else f"none of {asked} cards holds"

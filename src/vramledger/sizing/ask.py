@@ -13,14 +13,17 @@ from vramledger.model.load import load_model
 from vramledger.plan.price import parse_price
 from vramledger.plan.profile import profile
 from vramledger.plan.requirement import Load, LoadUnit, Scenario
-from vramledger.sizing.from_plan import precisions, with_cache
-from vramledger.sizing.limits import limit_for, within
+from vramledger.sizing.from_plan import of_text, precisions, with_cache
+from vramledger.sizing.limits import MOST_REFUSED, limit_for, within
 from vramledger.sizing.loads import load_notes, need_of
 from vramledger.sizing.question import Question
 from vramledger.sizing.served import served
 
 _DEFAULT_PROFILE = "chat"
 _MOST = 1e9
+_OTHER_LENGTHS = (
+    "take another --profile, state your own lengths in a plan, or choose a model of longer context"
+)
 
 
 @frozen
@@ -56,7 +59,7 @@ def question_from(model_name: str, asked: Asked) -> Question:
         CannotKnow: a model whose cache is not known.
     """
     load = _load(asked)
-    model = with_cache(load_model(model_name))
+    model = of_text(with_cache(load_model(model_name)), "The request profiles")
     shape = profile(asked.profile or _DEFAULT_PROFILE, "--profile")
     most = model.text.max_positions
     kept = within(shape.lengths, most, shape.name)
@@ -80,7 +83,8 @@ def question_from(model_name: str, asked: Asked) -> Question:
         engine_version=asked.engine_version,
         prices=prices.per_hour,
         currency=prices.currency,
-        notes=(*load_notes(scenario), *kept.notes(model.id, most)),
+        notes=(*load_notes(scenario), *kept.notes(model.id, most, MOST_REFUSED)),
+        unmet=kept.unmet(model.id, most, MOST_REFUSED, _OTHER_LENGTHS),
     )
 
 

@@ -150,12 +150,22 @@ class Sizing:
     currency: str = ""
     checked: tuple[str, ...] = ("memory",)
     notes: tuple[str, ...] = field(default=())
+    unmet: tuple[str, ...] = ()  # sentences on what no card mends
+    weights_unknown: str | None = None  # why the weights counted are but an upper bound
 
     @property
     def fits(self) -> bool:
         return any(card.best is not None for card in self.cards)
 
     @property
+    def holds(self) -> bool:
+        """Whether some candidate fits and nothing is left that no card mends."""
+        return self.fits and not self.unmet
+
+    @property
     def known(self) -> bool:
-        """Whether the answer is known: something fits, or something is known not to."""
-        return self.fits or any(c.known for card in self.cards for c in card.candidates)
+        """Whether the answer is known: the weights are, and something fits or is known not to."""
+        if self.weights_unknown is not None:
+            return False
+        settled = self.fits or bool(self.unmet)
+        return settled or any(c.known for card in self.cards for c in card.candidates)

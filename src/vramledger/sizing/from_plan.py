@@ -1,19 +1,24 @@
 """A plan's requirement as a sizing question."""
 
 from dataclasses import replace
+from typing import Final
 
 from vramledger.errors import CannotKnow
 from vramledger.hardware.catalogue import accelerators
 from vramledger.model.load import load_model
-from vramledger.model.model import Model
+from vramledger.model.model import Model, ModelKind
 from vramledger.plan.requirement import Form, Requirement
 from vramledger.sizing.candidate import Precision
 from vramledger.sizing.engine_args import engine_arguments
-from vramledger.sizing.limits import limit_for, within
+from vramledger.sizing.limits import allowed_refusals, limit_for, within
 from vramledger.sizing.loads import load_notes, need_of
 from vramledger.sizing.quality import evidence_named
 from vramledger.sizing.question import Question
 from vramledger.sizing.served import served
+
+_MEND: Final = (
+    "choose a model of longer context or shorter requests, or let the contract's success allow it"
+)
 
 
 def question_of(requirement: Requirement) -> Question:
@@ -31,6 +36,8 @@ def question_of(requirement: Requirement) -> Question:
             "are not known here."
         )
     model = with_cache(load_model(requirement.model))
+    if any(scenario.profile for scenario in requirement.scenarios):
+        of_text(model, f"{where}: the request profiles")
     args = engine_arguments(engine.args, engine.version, where)
     most = min(model.text.max_positions, args.max_model_len or model.text.max_positions)
     kept = [within(scenario.lengths, most, scenario.name) for scenario in requirement.scenarios]
@@ -55,9 +62,18 @@ def question_of(requirement: Requirement) -> Question:
         notes=(
             *requirement.notes,
             *(note for scenario in scenarios for note in load_notes(scenario)),
-            *(note for part in kept for note in part.notes(model.id, most)),
+            *(
+                note
+                for scenario, part in zip(scenarios, kept, strict=True)
+                for note in part.notes(model.id, most, allowed_refusals(scenario))
+            ),
             *evidence_named(requirement.quality),
             *_service_note(requirement),
+        ),
+        unmet=tuple(
+            sentence
+            for scenario, part in zip(scenarios, kept, strict=True)
+            for sentence in part.unmet(model.id, most, allowed_refusals(scenario), _MEND)
         ),
     )
 
@@ -78,6 +94,21 @@ def with_cache(model: Model) -> Model:
     raise CannotKnow(
         f"{model.id} keeps no KV cache, so memory does not bound its requests in flight; vram "
         "ledger says what its weights and one batch take."
+    )
+
+
+def of_text(model: Model, what: str) -> Model:
+    """The model, if its requests are text.
+
+    Raises:
+        CannotKnow: it transcribes speech, so that lengths of `what` are not those of its requests.
+    """
+    audio = any(tower.modality == "audio" for tower in model.towers)
+    if model.kind is not ModelKind.ENCODER_DECODER or not audio:
+        return model
+    raise CannotKnow(
+        f"{what} are lengths of text, but the requests of {model.id} are audio; state input_tokens "
+        "and output_tokens of its decoder in a plan."
     )
 
 

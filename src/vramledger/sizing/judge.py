@@ -1,7 +1,7 @@
 """What of a sound plan no listed card can meet, and what its sample or memory cannot decide."""
 
 from collections.abc import Iterable, Iterator
-from math import ceil, isclose
+from math import ceil
 from typing import Final
 
 from vramledger.plan.requirement import Contract, Load, LoadUnit, Requirement, Scenario
@@ -23,9 +23,7 @@ def unmet(requirement: Requirement) -> Iterator[str]:
         CannotKnow: the model's cache is not known.
     """
     question = question_of(requirement)
-    most = question.max_model_len
-    for scenario in requirement.scenarios:
-        yield from _too_long(scenario, most, requirement.model)
+    yield from question.unmet
     evaluator = Evaluator(question)
     if not any(fits_on(evaluator, card) for card in question.accelerators):
         yield f"{_cards(requirement, question)} {requirement.model} for {_names(requirement)}."
@@ -41,16 +39,6 @@ def undecided(requirement: Requirement) -> Iterator[str]:
                 "memory; a trial decides."
             )
         yield from _few_requests(scenario)
-
-
-def _too_long(scenario: Scenario, limit: int, model: str) -> Iterator[str]:
-    """A success line that refused requests alone break."""
-    asked, refused = scenario.contract.success, scenario.lengths.share_above(limit)
-    if asked is not None and 1 - refused < asked and not isclose(1 - refused, asked):
-        yield (
-            f"{scenario.name}: success >= {asked:.2%} cannot be met: {refused:.1%} of the requests "
-            f"are longer than the {limit:,} tokens {model} is served with."
-        )
 
 
 def _cards(requirement: Requirement, question: Question) -> str:

@@ -1,13 +1,16 @@
 """The longest request: what is refused beyond it, and the max_model_len that admits it."""
 
+from math import isclose
 from typing import Final
 
 from vramledger.errors import BadInput
 from vramledger.frozen import frozen
 from vramledger.model.model import Model
 from vramledger.plan.lengths import LengthDistribution, from_cells
+from vramledger.plan.requirement import Kind, Scenario
 from vramledger.units import round_up
 
+MOST_REFUSED: Final = 0.10  # of a shipped profile, whose tail is not the user's own
 _LENGTH_STEP: Final = 1024  # limits are rounded up to whole KiB of tokens
 
 
@@ -19,15 +22,40 @@ class Kept:
     lengths: LengthDistribution
     refused: float
 
-    def notes(self, model: str, limit: int) -> tuple[str, ...]:
-        """A sentence when anything is refused."""
-        if self.refused == 0:
+    def notes(self, model: str, limit: int, allowed: float) -> tuple[str, ...]:
+        """A sentence when anything is refused that may be; `allowed` is a share of all requests."""
+        if self.refused == 0 or self.breaks(allowed):
             return ()
-        said = (
-            f"{self.refused:.1%} of the requests of {self.name} are longer than the {limit:,} "
-            f"tokens {model} is served with and would be refused; they are left out."
+        bound = f"; up to {allowed:.1%} may be" if allowed else ""
+        return (f"{self._said(model, limit)} and would be refused{bound}; they are left out.",)
+
+    def unmet(self, model: str, limit: int, allowed: float, remedy: str) -> tuple[str, ...]:
+        """A sentence when more is refused than may be: the requirement is not met."""
+        if not self.breaks(allowed):
+            return ()
+        bound = f"more than the {allowed:.1%} that may be" if allowed else "and none may be"
+        return (f"{self._said(model, limit)} and would be refused, {bound}; {remedy}.",)
+
+    def breaks(self, allowed: float) -> bool:
+        """Whether more is refused than `allowed`; shares that differ by rounding are equal."""
+        return self.refused > allowed and not isclose(self.refused, allowed)
+
+    def _said(self, model: str, limit: int) -> str:
+        return (
+            f"{self.name}: {self.refused:.1%} of the requests are longer than the {limit:,} tokens "
+            f"{model} is served with"
         )
-        return (said,)
+
+
+def allowed_refusals(scenario: Scenario) -> float:
+    """The share of a scenario's requests that may be refused for their length.
+
+    What its contract leaves for failures; without a line of success none where people wait, and
+    the share at which a profile is no longer the load in question where work queues.
+    """
+    if scenario.contract.success is not None:
+        return 1.0 - scenario.contract.success
+    return 0.0 if scenario.kind is Kind.LATENCY else MOST_REFUSED
 
 
 def within(lengths: LengthDistribution, limit: int, name: str) -> Kept:

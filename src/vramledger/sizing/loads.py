@@ -130,11 +130,12 @@ def _people_chain(scenario: Scenario) -> tuple[str, ...]:
     load = scenario.load
     result = traffic(ceil(load.amount), scenario.lengths.mean_output, load.factors)
     people = "person makes" if result.people == 1 else "people make"
-    return (
+    said = (
         f"{result.people:,} {people} {result.requests_per_s.value:.3g} requests/s of "
         f"{result.seconds_per_request.value:.0f} s in the busiest minutes (assumed: "
-        f"{_factors_text(result.factors)}).",
+        f"{_factors_text(result.factors)})."
     )
+    return (said,)
 
 
 _CHAINS: Final[Mapping[LoadUnit, Callable[[Scenario], tuple[str, ...]]]] = {

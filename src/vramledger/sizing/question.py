@@ -50,6 +50,7 @@ class Question:
     largest_pp: int = 4
     share: float = 0.95  # of moments at which the pool must hold the requests
     notes: tuple[str, ...] = ()
+    unmet: tuple[str, ...] = ()  # what no card mends: requests the model cannot serve
 
     def served_as(self, weights: str) -> Served:
         """What is loaded for that precision of the weights."""

@@ -27,7 +27,9 @@ def size(question: Question) -> Sizing:
         cards=tuple(cards),
         max_model_len=question.max_model_len,
         currency=question.currency,
+        unmet=question.unmet,
         notes=(*question.notes, *joined_notes(evaluator.peaks), *version_note),
+        weights_unknown=question.model.weights_unknown,
     )
 
 
