@@ -27,6 +27,32 @@ def both(points: dict[float, float]) -> LengthDistribution:
     return independent(marginal, marginal, Basis.ASSUMED, "a test")
 
 
+def test_a_single_stated_length_is_every_length() -> None:
+    marginal = from_percentiles({0.5: 8000, 1.0: 8000}, "input_tokens")
+    assert {tokens for tokens, _ in marginal.cells} == {8000}
+    assert marginal.assumed == (
+        "input_tokens below p50 is not stated and taken as 8,000 tokens, on the long side (assumed); "
+        "state min or a lower percentile."
+    )
+
+
+def test_lengths_below_the_lowest_percentile_are_taken_on_the_long_side() -> None:
+    marginal = from_percentiles({0.5: 8000, 0.95: 16000, 1.0: 32000}, "input_tokens")
+    below = [(tokens, weight) for tokens, weight in marginal.cells if tokens <= 8000]
+    assert min(below)[0] >= 4000
+    assert sum(t * w for t, w in below) / sum(w for _, w in below) == pytest.approx(6000, rel=0.01)
+    assert marginal.assumed == (
+        "input_tokens below p50 is not stated and taken as 4,000 to 8,000 tokens, on the long side "
+        "(assumed); state min or a lower percentile."
+    )
+
+
+def test_a_stated_minimum_leaves_nothing_assumed() -> None:
+    marginal = from_percentiles({0.0: 1, 0.5: 8000, 1.0: 9000}, "input_tokens")
+    assert marginal.assumed == ""
+    assert min(marginal.cells)[0] < 1000
+
+
 @settings(deadline=None)
 @given(st.lists(TOKENS, min_size=4, max_size=4))
 def test_given_percentiles_read_back_exactly(values: list[int]) -> None:

@@ -105,6 +105,7 @@ def test_a_plan_without_scenarios_is_one_of_kind_latency() -> None:
 def test_what_is_assumed_about_lengths_is_said() -> None:
     assert parse_plan(WHOLE).notes == (
         "Input and output lengths are taken as independent.",
+        "plan.yaml line 7: input_tokens below p50 is not stated and taken as 1,000 to 2,000 tokens, on the long side (assumed); state min or a lower percentile.",
         "Lengths are assumed: profile batch-summarise: a default of this project; replace it by your own percentiles.",
     )
 

@@ -81,6 +81,7 @@ class Marginal:
     """The distribution of one length: (tokens, weight), ascending, weights adding up to one."""
 
     cells: tuple[tuple[int, float], ...]
+    assumed: str = ""  # a sentence on the part that was not stated
 
 
 def from_cells(
@@ -128,8 +129,11 @@ def independent(
 def from_percentiles(points: Mapping[float, float], what: str) -> Marginal:
     """One length from its percentiles: share (0..1) -> tokens, 1.0 being the longest.
 
-    Below the lowest percentile the quantile function is a straight line from `points[0.0]` (or
-    one token), above it is a straight line in the logarithm, as right-skewed lengths are. Cells
+    Below the lowest percentile the quantile function is a straight line from `points[0.0]`, above
+    it is a straight line in the logarithm, as right-skewed lengths are. Without `points[0.0]` the
+    shorter part is taken on its long side: as long as the lowest percentile where the next one
+    equals it, else from half of it (the lower half of a lognormal of deviation 1 has its mean at half
+    of the median, so that this errs towards more memory). Cells
     carry the mean of their part; the last cell before a percentile carries the percentile itself,
     so that every given percentile, and the longest length, reads back exactly.
 
@@ -153,8 +157,20 @@ def from_percentiles(points: Mapping[float, float], what: str) -> Marginal:
                 f"{what}: {_percentile_name(upper)} is {high:g}, less than "
                 f"{_percentile_name(lower)} at {low:g}; percentiles rise."
             )
-    knots = {0.0: min(1.0, values[0])} | {share: points[share] for share in shares}
-    return Marginal(tuple(_bins(knots)))
+    knots = {share: points[share] for share in shares}
+    if 0.0 in knots:
+        return Marginal(tuple(_bins(knots)))
+    floor = values[0] if values[0] == values[1] else values[0] / 2
+    return Marginal(tuple(_bins({0.0: floor} | knots)), _below(what, shares[0], floor, values[0]))
+
+
+def _below(what: str, share: float, floor: float, lowest: float) -> str:
+    """What was assumed of the lengths below the lowest percentile."""
+    spread = f"{lowest:,.0f}" if floor == lowest else f"{floor:,.0f} to {lowest:,.0f}"
+    return (
+        f"{what} below {_percentile_name(share)} is not stated and taken as {spread} tokens, on the "
+        "long side (assumed); state min or a lower percentile."
+    )
 
 
 def from_bins(bins: Sequence[tuple[float, float]], what: str) -> Marginal:

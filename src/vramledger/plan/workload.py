@@ -110,7 +110,8 @@ def _lengths(place: Written, given: tuple[str, ...], text: YamlText) -> Lengths:
         inputs = _marginal(part.input_tokens, "input_tokens", place, text)
         outputs = _marginal(part.output_tokens, "output_tokens", place, text)
         both = independent(inputs, outputs, Basis.ASSUMED, f"lengths in {where}")
-        return Lengths(both, ("Input and output lengths are taken as independent.",))
+        assumed = (each.assumed for each in (inputs, outputs) if each.assumed)
+        return Lengths(both, ("Input and output lengths are taken as independent.", *assumed))
     if len(given) == 1:
         (other,) = set(marginals) - set(given)
         raise BadInput(f"{where}: the workload gives {given[0]} but no {other}; give both.")
