@@ -1,14 +1,19 @@
 """The lists of models, accelerators and request profiles that ship with the product."""
 
+from typing import Final
+
+from vramledger.engine.vllm.loaded import loaded
 from vramledger.errors import VramError
 from vramledger.evidence import Figure
 from vramledger.hardware.accelerator import Accelerator
-from vramledger.hardware.catalogue import accelerators
+from vramledger.hardware.catalogue import accelerators, find
 from vramledger.model import catalogue
 from vramledger.model.inspection import inspect
 from vramledger.model.load import load_model
 from vramledger.plan.profile import profile, profile_names
-from vramledger.units import GIB, KIB
+from vramledger.units import GIB, KIB, MIB
+
+_CARD: Final = "H100-80GB-SXM"
 
 
 def models() -> str:
@@ -19,8 +24,11 @@ def models() -> str:
         [
             f"{count[0]} models have figures of their own; {count[1]} more names share them.",
             "",
-            "| model | class | parameters | GiB as stored | KiB a token | window | state, MiB |",
-            "|---|---|---:|---:|---:|---:|---:|",
+            (
+                "| model | class | parameters | GiB as stored | KiB a token | window "
+                "| indexer, KiB a token | state, MiB |"
+            ),
+            "|---|---|---:|---:|---:|---:|---:|---:|",
             *rows,
         ]
     )
@@ -32,17 +40,26 @@ def _model_row(name: str) -> str:
     except VramError as error:
         raise SystemExit(f"The catalogue's own model {name} is refused: {error}") from error
     cache = seen.cache
-    token = window = state = ""
+    token = window = state = indexer = ""
     if cache is not None:
         both = cache.full_bytes_per_token + cache.window_bytes_per_token
         token = f"{both / KIB:,.1f}" if both else ""
         window = f"{cache.window:,}" if cache.window else ""
-        kept = cache.state_bytes_per_sequence
-        state = f"{kept / KIB / KIB:,.1f}" if kept else ""
+        own = loaded(seen.model, find(_CARD)).kept
+        state = _both(cache.state_bytes_per_sequence, own.state_bytes_per_sequence, MIB)
+        indexer = _both(cache.indexer_bytes_per_token, own.indexer_bytes_per_token, KIB)
     return (
         f"| {name} | {seen.model.architecture} | {seen.params_total / 1e9:,.2f} B "
-        f"| {seen.weights_bytes / GIB:,.2f} | {token} | {window} | {state} |"
+        f"| {seen.weights_bytes / GIB:,.2f} | {token} | {window} | {indexer} | {state} |"
     )
+
+
+def _both(plain: int, own: int, unit: int) -> str:
+    """The 16-bit figure, and after a stroke what vLLM keeps where that differs."""
+    if not plain:
+        return ""
+    first = f"{plain / unit:,.1f}"
+    return first if own in (0, plain) else f"{first} / {own / unit:,.1f}"
 
 
 def gpus() -> str:

@@ -103,6 +103,37 @@ def test_the_cache_is_said_in_words(
     assert f"  {sentence}\n" in capsys.readouterr().out
 
 
+@pytest.mark.parametrize(
+    ("model", "sentence"),
+    [
+        (
+            "Qwen/Qwen3.5-397B-A17B",
+            (
+                "state: 93.16 MiB at 16 bit, 183.2 MiB with a float32 state, as vLLM 0.33 keeps it for "
+                "this model"
+            ),
+        ),
+        (
+            "deepseek-ai/DeepSeek-V3.2",
+            (
+                "sparse indexer: 15.25 KiB a token at 16 bit, 7.863 KiB in FP8 with scales, as vLLM "
+                "0.33 keeps it"
+            ),
+        ),
+    ],
+)
+def test_what_the_engine_keeps_in_types_of_its_own_is_shown_beside_the_16_bit_figure(
+    model: str, sentence: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(["inspect", model]) == 0
+    assert f"  {sentence}\n" in capsys.readouterr().out
+
+
+def test_what_the_engine_keeps_at_16_bit_is_said_once(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["inspect", "Qwen/Qwen3-Next-80B-A3B-Instruct"]) == 0
+    assert "at 16 bit" not in capsys.readouterr().out
+
+
 def test_a_cache_that_cannot_be_told_is_null_with_a_reason_and_exit_3(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

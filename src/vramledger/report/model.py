@@ -1,5 +1,6 @@
 """A model's inspection as JSON and for a terminal."""
 
+from collections.abc import Iterator
 from typing import Any
 
 from vramledger.engine.vllm.loaded import Loaded
@@ -129,7 +130,7 @@ def to_text(inspection: Inspection, resident: Loaded) -> str:
         _listed("Inputs", tuple(map(_tower, model.towers))),
         _parameters(inspection),
         _bytes(inspection, resident),
-        _caches(inspection),
+        _caches(inspection, resident),
         _listed("Notes", model.notes),
         _listed("Not known", inspection.not_known),
     ]
@@ -189,7 +190,7 @@ def _bytes(inspection: Inspection, resident: Loaded) -> list[str]:
     return [*lines, *(f"  {note}" for note in resident.notes)]
 
 
-def _caches(inspection: Inspection) -> list[str]:
+def _caches(inspection: Inspection, resident: Loaded) -> list[str]:
     cache = inspection.cache
     if cache is None:
         return ["Cache", "  not known"]
@@ -199,7 +200,24 @@ def _caches(inspection: Inspection) -> list[str]:
     lines += [f"  {line.sentence}" for line in cache.lines]
     if cache.full_bytes_per_token and len(cache.lines) > 1:
         lines.append(f"  each token adds {format_bytes(cache.full_bytes_per_token)} for good")
-    return lines
+    return [*lines, *_kept(cache, resident)]
+
+
+def _kept(cache: CacheFigures, resident: Loaded) -> Iterator[str]:
+    """What the engine keeps in types of its own, beside the 16-bit figure."""
+    state, indexer = resident.kept.state_bytes_per_sequence, resident.kept.indexer_bytes_per_token
+    if state and state != cache.state_bytes_per_sequence:
+        single = state == cache.state_bytes_per_sequence_fp32_ssm
+        how = "with a float32 state" if single else "in its layers' own types"
+        yield (
+            f"  state: {format_bytes(cache.state_bytes_per_sequence)} at 16 bit, "
+            f"{format_bytes(state)} {how}, as {resident.engine} keeps it for this model"
+        )
+    if indexer and indexer != cache.indexer_bytes_per_token:
+        yield (
+            f"  sparse indexer: {format_bytes(cache.indexer_bytes_per_token)} a token at 16 bit, "
+            f"{format_bytes(indexer)} in FP8 with scales, as {resident.engine} keeps it"
+        )
 
 
 def _tower(tower: TowerInput) -> str:

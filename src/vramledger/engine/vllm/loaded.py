@@ -1,6 +1,7 @@
 """What a model's weights take once vLLM has loaded them on one GPU, beside what its files hold."""
 
 from vramledger.engine.launch import Launch
+from vramledger.engine.vllm.kept import Kept, kept
 from vramledger.engine.vllm.resolve import resolve
 from vramledger.engine.vllm.weights import rank_weights
 from vramledger.errors import VramError
@@ -21,6 +22,7 @@ class Loaded:
     engine: str  # "vLLM 0.33"
     accelerator: str
     notes: tuple[str, ...]
+    kept: Kept = Kept()  # what it keeps for sequences and tokens in types of its own
 
 
 def loaded(model: Model, accelerator: Accelerator, version: str | None = None) -> Loaded:
@@ -36,4 +38,5 @@ def loaded(model: Model, accelerator: Accelerator, version: str | None = None) -
         f"vLLM {deployment.version}",
         accelerator.name,
         (*said, *weights.notes),
+        kept(deployment),
     )

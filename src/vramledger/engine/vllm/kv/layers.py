@@ -228,9 +228,13 @@ def _latent(sizes: _Sizes, layer: int, spec: CacheSpec) -> Iterator[LayerSpec]:
     token = _layer_cache(sizes, layer).latent(latent)
     yield LayerSpec(Growing(), sizes.block_size, token, (latent.width,), latent=True)
     if latent.indexer_dim:
-        scales = _INDEXER_SCALE * div_ceil(latent.indexer_dim, _INDEXER_GROUP)
-        key = latent.indexer_dim + scales
+        key = indexer_key_bytes(latent.indexer_dim)
         yield LayerSpec(Growing(), sizes.block_size, key, (key,), latent=True)
+
+
+def indexer_key_bytes(elements: int) -> int:
+    """One 8-bit key of a sparse indexer with its scales."""
+    return elements + _INDEXER_SCALE * div_ceil(elements, _INDEXER_GROUP)
 
 
 def _cross(sizes: _Sizes, layer: int, spec: CacheSpec) -> Iterator[LayerSpec]:
