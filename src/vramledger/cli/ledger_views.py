@@ -247,30 +247,35 @@ def _gate(asked: Asked, case: Case) -> Shown:
 
 
 def _log(asked: Asked, case: Case) -> Shown:
+    from vramledger.engine.vllm.log.launch import launch_from_log
     from vramledger.engine.vllm.log.startup import read_startup
     from vramledger.ledger.measured import compare_log, verdict
-    from vramledger.report import questions
+    from vramledger.ledger.understood import understand
+    from vramledger.report import measured
 
     log = read_startup(Path(asked.from_log or ""))
-    compared = compare_log(case.ledger(), log)
-    failures = log.failures
+    logged = launch_from_log(log, asked.from_log or "")
+    heard = understand(case, log, replace(logged, model=None) if asked.model else logged)
+    ledger = heard.case.ledger()
+    compared = compare_log(ledger, log, explain=heard.comparable)
+    alone = ledger if log.failures and not compared else None
     return _shown(
-        verdict(compared),
-        lambda: questions.measured_text(compared, failures),
-        lambda: questions.measured_json(compared, failures),
+        verdict(compared, log.failures),
+        lambda: measured.measured_text(compared, log.failures, heard, alone),
+        lambda: measured.measured_json(compared, log.failures, heard, alone),
     )
 
 
 def _metrics(asked: Asked, case: Case) -> Shown:
     from vramledger.engine.vllm.metrics_page import read_cache_configs
     from vramledger.ledger.measured import compare_page, verdict
-    from vramledger.report import questions
+    from vramledger.report import measured
 
     compared = compare_page(case.ledger(), read_cache_configs(asked.from_metrics or ""))
     return _shown(
         verdict(compared),
-        lambda: questions.measured_text(compared, ()),
-        lambda: questions.measured_json(compared, ()),
+        lambda: measured.measured_text(compared),
+        lambda: measured.measured_json(compared),
     )
 
 

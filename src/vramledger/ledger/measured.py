@@ -1,9 +1,10 @@
 """Measured beside predicted: the readings of a start-up log or a metrics page against a ledger."""
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Final
 
-from vramledger.engine.vllm.log.startup import Reading, StartupLog
+from vramledger.engine.vllm.log.startup import Failure, Reading, StartupLog
 from vramledger.engine.vllm.metrics_page import CacheConfig
 from vramledger.errors import ExitCode
 from vramledger.evidence import Basis, Figure, Unknown, total
@@ -40,12 +41,15 @@ class _Line:
     low_reason: str
 
 
-def compare_log(ledger: Ledger, log: StartupLog) -> tuple[Comparison, ...]:
-    """Every memory reading of the log beside its prediction, in the order of the account."""
+def compare_log(ledger: Ledger, log: StartupLog, *, explain: bool = True) -> tuple[Comparison, ...]:
+    """Every memory reading of the log beside its prediction, in the order of the account.
+
+    With `explain` gaps worth it get their likely reason.
+    """
     found = []
     for name, line in _LINES.items():
         found += [_compare(ledger, name, line, reading) for reading in _per_rank(log.all(name))]
-    return _explain_tokens(found)
+    return _explain_tokens(found) if explain else tuple(replace(c, reason="") for c in found)
 
 
 def compare_page(ledger: Ledger, configs: Sequence[CacheConfig]) -> tuple[Comparison, ...]:
@@ -66,8 +70,13 @@ def compare_page(ledger: Ledger, configs: Sequence[CacheConfig]) -> tuple[Compar
     return _explain_tokens(found)
 
 
-def verdict(compared: Sequence[Comparison]) -> ExitCode:
-    """Whether every figure that has a prediction lies inside its band; cannot know without one."""
+def verdict(compared: Sequence[Comparison], failures: Sequence[Failure] = ()) -> ExitCode:
+    """Whether every figure that has a prediction lies inside its band; cannot know without one.
+
+    A start that failed does not hold, whatever its figures.
+    """
+    if failures:
+        return ExitCode.DOES_NOT_HOLD
     inside = [c.inside_band for c in compared if c.inside_band is not None]
     if not inside:
         return ExitCode.CANNOT_KNOW

@@ -3,16 +3,13 @@
 from collections.abc import Sequence
 from typing import Any, Final
 
-from vramledger.engine.vllm.log.startup import Failure
 from vramledger.ledger.axis import Axis
 from vramledger.ledger.gate import Gate
-from vramledger.ledger.measured import Comparison
 from vramledger.ledger.solve import Solution
 from vramledger.ledger.sweep import Entry, Mover, Slope, slopes
 from vramledger.ledger.versus import Versus
 from vramledger.report.number import rounded
 from vramledger.report.table import table
-from vramledger.units import format_change
 
 Json = dict[str, Any]
 _SWEEP_HEAD: Final = (
@@ -162,52 +159,6 @@ def gate_json(found: Gate) -> Json:
         "reason": found.sentence,
         "differs": list(found.differs),
     }
-
-
-def measured_text(compared: Sequence[Comparison], failures: Sequence[Failure]) -> str:
-    rows = [_compared_row(c) for c in compared]
-    head = ("line", "rank", "measured", "predicted", "low", "high", "gap")
-    lines = table(head, rows, frozenset({2, 3, 4, 5, 6})) if rows else ["Nothing to compare."]
-    reasons = [f"{c.label}: {c.reason}" for c in compared if c.reason]
-    if reasons:
-        lines += ["", "Gaps above 2 %:", *(f"  {reason}" for reason in dict.fromkeys(reasons))]
-    if failures:
-        lines += ["", "The engine failed:"]
-        lines += [f"  {f.phase} (line {f.line.number} of the log)" for f in failures]
-    return "\n".join(lines)
-
-
-def measured_json(compared: Sequence[Comparison], failures: Sequence[Failure]) -> Json:
-    return {
-        "schema": "vramledger.measured/1",
-        "lines": [
-            {
-                "key": c.key,
-                "rank": c.rank,
-                "unit": c.unit,
-                "measured": c.measured.to_json(),
-                "predicted": c.predicted.to_json() if c.predicted else None,
-                "gap": rounded(c.gap),
-                "inside_band": c.inside_band,
-                "reason": c.reason or None,
-            }
-            for c in compared
-        ],
-        "failures": [
-            {"phase": f.phase, "line": f.line.number, **{r.name: r.value for r in f.readings}}
-            for f in failures
-        ],
-    }
-
-
-def _compared_row(c: Comparison) -> tuple[str, ...]:
-    form = "{:,.2f}" if c.unit in ("GiB", "x") else "{:,.0f}"
-    predicted = ("", "", "")
-    if c.predicted is not None:
-        ends = (c.predicted.value, c.predicted.low, c.predicted.high)
-        predicted = (form.format(ends[0]), form.format(ends[1]), form.format(ends[2]))
-    gap = "" if c.gap is None else format_change(c.gap, 2)
-    return (f"{c.label}, {c.unit}", c.rank, form.format(c.measured.value), *predicted, gap)
 
 
 def _effect(tokens: int | None) -> str:

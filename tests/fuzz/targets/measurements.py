@@ -19,7 +19,7 @@ from vramledger.ledger.gate import gate, read_baseline
 from vramledger.ledger.ledger import Ledger
 from vramledger.ledger.measured import compare_log, compare_page
 from vramledger.report.ledger_json import ledger_json
-from vramledger.report.questions import measured_json, measured_text
+from vramledger.report.measured import measured_json, measured_text
 
 _DATA = Path(__file__).parents[2] / "data"
 MARKS = (

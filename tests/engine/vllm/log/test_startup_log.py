@@ -157,7 +157,7 @@ def test_the_last_of_several_starts_counts() -> None:
         (
             "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 786.00 MiB. GPU 0 has",
             "out of memory",
-            {"asked": 786.0},
+            {"asked_gib": 786 / 1024},
         ),
     ],
 )

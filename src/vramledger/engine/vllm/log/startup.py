@@ -9,9 +9,11 @@ from vramledger.engine.vllm.log.lines import LogLine, read_lines
 from vramledger.engine.vllm.log.patterns import ERRORS, PATTERNS, Pattern
 from vramledger.errors import BadInput, CannotKnow
 from vramledger.frozen import frozen
+from vramledger.units import GIB, KIB, MIB
 
 _VERSION_ROWS: Final = frozenset({"version", "server version", "banner"})
 _SERVER_ROWS: Final = frozenset({"server version", "banner"})
+_UNITS: Final = {"KiB": KIB, "MiB": MIB, "GiB": GIB}
 _OTHER_ENGINES: Final = {
     "sglang": ("Load weight end.", "KV Cache is allocated.", "max_total_num_tokens="),
     "llama.cpp": (
@@ -161,6 +163,9 @@ def _matches(
 
 
 def _readings(pattern: Pattern, groups: dict[str, str], line: LogLine) -> list[Reading]:
+    unit = _UNITS.get(groups.get("asked_unit", ""))
+    if unit is not None and (asked := _number(groups["asked"])) is not None:
+        return [Reading("asked_gib", asked * unit / GIB, line, pattern.name)]
     return [
         Reading(name, number, line, pattern.name)
         for name, text in groups.items()
