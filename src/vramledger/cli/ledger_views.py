@@ -7,7 +7,7 @@ from typing import Any
 
 from vramledger.engine.launch import Launch
 from vramledger.engine.read import read_launch
-from vramledger.errors import BadInput, ExitCode
+from vramledger.errors import BadInput, CannotKnow, ExitCode
 from vramledger.frozen import frozen
 from vramledger.ledger.case import Case
 from vramledger.ledger.question import accelerator_for, model_of
@@ -187,14 +187,32 @@ def _versus(asked: Asked, case: Case) -> Shown:
     from vramledger.ledger.versus import versus
     from vramledger.report import questions
 
-    other = read_launch(asked.vs or "")
-    after = replace(
-        case, launch=other, version=None, model=model_of(other) if other.model else case.model
-    )
-    found = versus(replace(case, version=None) if case.launch.version else case, after)
+    before = _side(case, asked.launch or "", asked)
+    after = _side(case, asked.vs or "", asked)
+    found = versus(before, after)
     return _shown(
         ExitCode.HOLDS, lambda: questions.versus_text(found), lambda: questions.versus_json(found)
     )
+
+
+def _only_ours(launch: Launch, option: str) -> None:
+    if launch.engine != ENGINE:
+        raise CannotKnow(
+            f"{option} names a launch of {launch.engine}, whose memory policy is not known here; "
+            "compare launches of vLLM."
+        )
+
+
+def _side(case: Case, text: str, asked: Asked) -> Case:
+    """One of two launches: on the version it states itself, else on that of the option."""
+    launch = read_launch(text)
+    if launch.version is None and asked.engine_version is not None:
+        launch = read_launch(text, version=asked.engine_version)
+    _only_ours(launch, "--vs")
+    if launch.model is None or (asked.model is not None and text == asked.launch):
+        launch = replace(launch, model=case.launch.model)
+    model = case.model if launch.model == case.launch.model else model_of(launch)
+    return replace(case, launch=launch, version=launch.version, model=model)
 
 
 def _table(asked: Asked, case: Case) -> Shown:
@@ -230,6 +248,7 @@ def _beside(asked: Asked, case: Case) -> Shown:
     from vramledger.report import sharing
 
     other = read_launch(asked.beside or "", version=asked.engine_version)
+    _only_ours(other, "--beside")
     beside = replace(case, launch=other, model=model_of(other) if other.model else case.model)
     found = together(case, beside, Load(asked.concurrent, case.request_tokens))
     code = ExitCode.HOLDS if any(turn.starts for turn in found) else ExitCode.DOES_NOT_HOLD
