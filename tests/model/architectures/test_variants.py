@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from building import model_of, tensor_named
 from vramledger.model import figures
 from vramledger.model.architectures import build
 from vramledger.model.config import Config
@@ -36,3 +37,19 @@ def test_small_variants_count_as_their_class_builds_them(model_type: str) -> Non
 def test_the_variants_cover_three_configurations_of_77_classes() -> None:
     assert len(CLASSES) == 77
     assert len(ROWS) == 3 * 77
+
+
+def test_roberta_serves_two_tokens_less_than_its_table_has_rows() -> None:
+    shape: dict[str, Any] = {
+        "hidden_size": 64,
+        "num_hidden_layers": 2,
+        "num_attention_heads": 4,
+        "intermediate_size": 128,
+        "vocab_size": 1000,
+        "max_position_embeddings": 514,
+    }
+    roberta = model_of("roberta", **shape)
+    assert roberta.text.max_positions == 512
+    assert tensor_named(roberta, "position_embeddings.weight").shape == (514, 64)
+    assert model_of("roberta", **shape, pad_token_id=0).text.max_positions == 513
+    assert model_of("bert", **shape).text.max_positions == 514
