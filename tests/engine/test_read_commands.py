@@ -228,3 +228,14 @@ def test_a_script_is_read_with_its_variables(tmp_path: Path) -> None:
     assert launch.model == "m"
     assert launch.flags[0].unknown == ("$PORT",)
     assert launch.where == str(script)
+
+
+def test_a_missing_config_file_is_named_where_it_alone_could_name_the_model() -> None:
+    with pytest.raises(BadInput) as refused:
+        read_launch("vllm serve --config nothere.yaml")
+    assert str(refused.value) == (
+        "There is no file 'nothere.yaml', which --config in the launch command names, and without "
+        "it there is no model; check the path, or write the model after 'vllm serve'."
+    )
+    launch = read_launch("vllm serve m --config nothere.yaml")
+    assert launch.notes == ("The settings in nothere.yaml are not known: it is not here.",)

@@ -216,3 +216,9 @@ def test_asynchronous_scheduling_defaults() -> None:
     assert not resolved("--distributed-executor-backend ray", "0.33.0").async_scheduling.value
     ngram = '--speculative-config \'{"method":"ngram","num_speculative_tokens":3}\''
     assert not resolved(ngram).async_scheduling.value
+
+
+def test_a_quantised_cache_starts_v0_for_the_sake_of_this_gpu() -> None:
+    notes = resolved("--kv-cache-dtype fp8", "0.10.1", accelerator=L40S).notes
+    assert notes == ("V1 has no KV cache of that type on this GPU yet, so the V0 engine starts.",)
+    assert resolved("--kv-cache-dtype fp8", "0.10.1", accelerator=H100).rules.v1

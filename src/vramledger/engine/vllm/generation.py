@@ -131,8 +131,8 @@ def _given(*names: str) -> Callable[[Candidate], bool]:
 _GONE: Final[Release] = (0, 11, 0)
 _FALLBACKS: Final = (
     _Fallback((0, 10, 2), "GPU below compute capability 8.0", _older_than_ampere),
-    _Fallback((0, 10, 2), "KV cache of that type", _cache_type_unsupported),
-    _Fallback(_GONE, "KV cache of that type", _cache_type_unsupported_by_default),
+    _Fallback((0, 10, 2), "KV cache of that type on this GPU", _cache_type_unsupported),
+    _Fallback(_GONE, "KV cache of that type on this GPU", _cache_type_unsupported_by_default),
     _Fallback((0, 9, 1), "float32", lambda c: c.dtype is DType.FLOAT32),
     _Fallback((0, 9, 2), "pooling models", lambda c: c.traits.pooling),
     _Fallback(_GONE, "encoder-decoder models", lambda c: c.traits.encoder_decoder),
