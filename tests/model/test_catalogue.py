@@ -100,15 +100,43 @@ def test_most_models_of_published_logs_have_a_name_here(shared_data: Path) -> No
     assert len(known) >= 0.7 * len(names)
 
 
+def test_of_copies_with_the_same_figures_the_publishers_own_name_is_meant() -> None:
+    entry = catalogue.find("Llama-3.1-8B-Instruct")
+    assert entry is not None
+    assert (entry.id, entry.same_as) == (
+        "meta-llama/Llama-3.1-8B-Instruct",
+        "meta-llama/Meta-Llama-3.1-8B",
+    )
+
+
+@pytest.mark.parametrize(
+    "model_id",
+    [
+        *(f"google/gemma-3-{size}" for size in ("4b-it", "12b-it", "27b-it")),
+        *(f"google/gemma-3-{size}-pt" for size in ("4b", "12b", "27b")),
+        "gaunernst/gemma-3-12b-it-int4-awq",
+    ],
+)
+def test_gemma_3_with_images_reads_128k_tokens(model_id: str) -> None:
+    assert load_model(model_id).text.max_positions == 131072
+
+
 @pytest.mark.parametrize(
     ("model_id", "stored_bytes"),
     [
+        # Sizes of the published files, but for their headers.
+        ("Qwen/Qwen2.5-72B-Instruct-AWQ", 41.6e9),
+        ("Qwen/Qwen3-Coder-480B-A35B-Instruct-FP8", 482.2e9),
+        ("Qwen/Qwen3-Embedding-0.6B", 1.19e9),
+        ("Qwen/Qwen3-Embedding-8B", 15.13e9),
+        ("intfloat/e5-mistral-7b-instruct", 14.22e9),
+        ("BAAI/bge-large-en-v1.5", 1.34e9),
         ("nvidia/NVIDIA-Nemotron-3-Nano-30B-A3B-NVFP4", 19.3e9),
         ("nvidia/NVIDIA-Nemotron-3.5-Lightning-30B-A3B-NVFP4", 19.4e9),
         ("mistralai/Ministral-3-3B-Instruct-2512", 4.67e9),
     ],
 )
-def test_sections_kept_beside_the_configuration_are_in_the_catalogue(
+def test_bytes_as_stored_are_those_of_the_published_files(
     model_id: str, stored_bytes: float
 ) -> None:
     model = load_model(model_id)

@@ -15,6 +15,7 @@ import tomllib
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, Final
 
 from vramledger.errors import BadInput
@@ -65,17 +66,21 @@ def known_names() -> tuple[str, ...]:
 def find(name: str) -> Entry | None:
     """The entry behind an id or alias; case does not matter, nor the organisation if one is meant.
 
+    Of copies that share their figures, the name of the entry's own publisher is meant.
+
     Raises:
         BadInput: the name without an organisation means models that differ.
     """
     target = _match(name, ids())
     if target is not None:
         return _entry(target, target)
-    alias = _match(name, aliases())
+    alias = _match(name, aliases(), aliases())
     return _entry(alias, aliases()[alias]) if alias is not None else None
 
 
-def _match(name: str, known: Iterable[str]) -> str | None:
+def _match(
+    name: str, known: Iterable[str], targets: Mapping[str, str] = MappingProxyType({})
+) -> str | None:
     folded = name.casefold()
     by_tail = []
     for candidate in known:
@@ -84,12 +89,17 @@ def _match(name: str, known: Iterable[str]) -> str | None:
             return candidate
         if full.rpartition("/")[2] == folded:
             by_tail.append(candidate)
-    if len(by_tail) > 1:
+    if len(by_tail) > 1 and len({targets.get(found, found) for found in by_tail}) > 1:
         raise BadInput(
             f"{name!r} means several models: {', '.join(sorted(by_tail))}; "
             "write the organisation too."
         )
-    return by_tail[0] if by_tail else None
+    own = (found for found in by_tail if _publisher(found) == _publisher(targets.get(found, "")))
+    return next(own, by_tail[0] if by_tail else None)
+
+
+def _publisher(name: str) -> str:
+    return name.partition("/")[0]
 
 
 def parse(text: str) -> Figures:
