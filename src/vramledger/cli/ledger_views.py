@@ -251,7 +251,7 @@ def _beside(asked: Asked, case: Case) -> Shown:
     _only_ours(other, "--beside")
     beside = replace(case, launch=other, model=model_of(other) if other.model else case.model)
     found = together(case, beside, Load(asked.concurrent, case.request_tokens))
-    code = ExitCode.HOLDS if any(turn.starts for turn in found) else ExitCode.DOES_NOT_HOLD
+    code = ExitCode.HOLDS if any(turn.holds for turn in found) else ExitCode.DOES_NOT_HOLD
     return _shown(code, lambda: sharing.together_text(found), lambda: sharing.together_json(found))
 
 

@@ -8,7 +8,7 @@ from vramledger.errors import BadInput, VramError
 from vramledger.frozen import frozen
 from vramledger.ledger.case import Case
 from vramledger.ledger.ledger import Ledger, RankLedger
-from vramledger.ledger.solve import Load, solve
+from vramledger.ledger.solve import Load, carries, requests_held, solve
 from vramledger.units import format_gib
 
 _TARGET: Final = "gpu-memory-utilization"
@@ -35,6 +35,7 @@ class Turn:
     second: Ledger | None  # None where it is refused whatever the memory
     held_gib: float  # what the first holds of each GPU
     starts: bool
+    holds: bool  # both start, and each holds the load at the fractions given
     sentence: str
     fractions: Fractions | None  # None where no pair of fractions holds both
 
@@ -74,15 +75,29 @@ def _turn(first: Case, second: Case, load: Load) -> Turn:
     try:
         after = beside.ledger()
     except VramError as error:
-        return Turn(alone, None, held, False, str(error), None)
+        return Turn(alone, None, held, False, False, str(error), None)
     starts = alone.fits and after.fits
-    blame = after.reason if alone.fits else f"the first does not start alone: {alone.reason}"
-    sentence = (
-        f"{_name(first)} first holds {format_gib(held)} of each GPU; {_name(second)} then starts."
-        if starts
-        else f"{_name(first)} first, then {_name(second)}: {blame}"
-    )
-    return Turn(alone, after, held, starts, sentence, _fractions(first, second, load))
+    short = [*_short(first, alone, load), *_short(second, after, load)] if starts else []
+    if starts:
+        but = f", but {' and '.join(short)}" if short else ""
+        sentence = (
+            f"{_name(first)} first holds {format_gib(held)} of each GPU; {_name(second)} then "
+            f"starts{but}."
+        )
+    else:
+        blame = after.reason if alone.fits else f"the first does not start alone: {alone.reason}"
+        sentence = f"{_name(first)} first, then {_name(second)}: {blame}"
+    fractions = _fractions(first, second, load)
+    return Turn(alone, after, held, starts, starts and not short, sentence, fractions)
+
+
+def _short(case: Case, ledger: Ledger, load: Load) -> list[str]:
+    """What an engine that starts lacks for the load; empty where it holds it."""
+    if carries(ledger, load) or ledger.pool_low is None:
+        return []
+    tokens = load.tokens or ledger.pool_low.max_model_len
+    held = requests_held(ledger, load)
+    return [f"{_name(case)} holds {held} of the {load.requests} requests of {tokens:,} tokens"]
 
 
 def _fractions(first: Case, second: Case, load: Load) -> Fractions | None:

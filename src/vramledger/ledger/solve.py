@@ -69,14 +69,24 @@ def _ledger_that_holds(case: Case, load: Load) -> Ledger | None:
         ledger = case.ledger()
     except VramError:
         return None
-    pool = ledger.pool_low
-    if not ledger.fits or pool is None:
-        return None
-    tokens = load.tokens or pool.max_model_len
-    sequences = ledger.deployment.max_num_seqs.value
-    enough = pool.capacity(tokens) >= load.requests and sequences >= load.requests
+    return ledger if carries(ledger, load) else None
+
+
+def carries(ledger: Ledger, load: Load) -> bool:
+    """Whether an engine starts and holds the load, at the pessimistic end."""
+    if not ledger.fits or ledger.pool_low is None:
+        return False
     alone = load.requests == 1 and load.tokens is None
-    return ledger if enough or alone else None
+    return alone or requests_held(ledger, load) >= load.requests
+
+
+def requests_held(ledger: Ledger, load: Load) -> int:
+    """Requests of the load's length held at once: by the pool, and no more than max_num_seqs."""
+    pool = ledger.pool_low
+    if pool is None:
+        return 0
+    tokens = load.tokens or pool.max_model_len
+    return min(pool.capacity(tokens), ledger.deployment.max_num_seqs.value)
 
 
 def _max_model_len(case: Case, load: Load) -> Solution:
@@ -263,5 +273,5 @@ def _none(case: Case, target: str, load: Load) -> Solution:
 def _holds_instead(ledger: Ledger, load: Load) -> str:
     pool = ledger.pool_low
     length = load.tokens or (pool.max_model_len if pool else 0)
-    held = min(pool.capacity(length), ledger.deployment.max_num_seqs.value) if pool else 0
+    held = requests_held(ledger, load)
     return f"as given it starts and holds {held} of {length:,} tokens."

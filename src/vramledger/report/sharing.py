@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Any, Final
 
-from vramledger.ledger.cotenancy import Fractions, Turn
+from vramledger.ledger.cotenancy import Turn
 from vramledger.ledger.layouts import Spread
 from vramledger.report.number import rounded
 from vramledger.report.table import table
@@ -60,14 +60,22 @@ def layouts_json(found: Sequence[Spread]) -> Json:
 def together_text(turns: Sequence[Turn]) -> str:
     lines = []
     for turn in turns:
-        lines += [f"{'STARTS' if turn.starts else 'DOES NOT START'}: {turn.sentence}"]
-        lines += [f"  {_said(turn.fractions)}"]
+        lines += [f"{_verdict(turn)}: {turn.sentence}", f"  {_said(turn)}"]
     return "\n".join([*lines, "", _ORDER])
 
 
-def _said(fractions: Fractions | None) -> str:
+def _verdict(turn: Turn) -> str:
+    if turn.holds:
+        return "HOLDS"
+    return "STARTS BUT DOES NOT HOLD" if turn.starts else "DOES NOT START"
+
+
+def _said(turn: Turn) -> str:
+    fractions = turn.fractions
+    if fractions is None and turn.holds:
+        return "As given they hold; no smaller pair of utilizations was found."
     if fractions is None:
-        return "No pair of utilizations holds both in this order."
+        return "No other pair of utilizations holds both in this order either."
     meaning = (
         "cumulative here: this version counts the first engine's memory as the second's own"
         if fractions.cumulative
@@ -86,6 +94,7 @@ def together_json(turns: Sequence[Turn]) -> Json:
             {
                 "first": turn.first.deployment.model.id,
                 "starts": turn.starts,
+                "holds": turn.holds,
                 "reason": turn.sentence,
                 "held_by_first_gib": rounded(turn.held_gib),
                 "first_utilization": turn.fractions.first if turn.fractions else None,
