@@ -304,6 +304,36 @@ def test_an_unknown_engine_argument_of_a_plan_is_refused_by_name(
     assert "engine.args" in err
 
 
+@pytest.mark.parametrize(
+    ("options", "named"),
+    [("--users 5", "--users"), ("--gpu L4 --headroom 0.1", "--gpu, --headroom")],
+)
+def test_tiers_refuse_options_they_would_ignore(
+    options: str, named: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(["size", MODEL, "--tiers", *options.split()]) == 2
+    assert capsys.readouterr().err == (
+        "vram: --tiers looks at every profile on one GPU of every memory tier, without a load; leave "
+        f"out {named}, or leave out --tiers to size a load.\n"
+    )
+
+
+def test_open_cards_start_with_those_for_servers_by_gpus_and_memory(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    assert run(["size", "Qwen/Qwen3-32B", "--concurrent", "20"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    rows = lines[next(i for i, line in enumerate(lines) if line.startswith("----")) + 1 :]
+    table = rows[: rows.index("")]
+    shown, left = [row.split() for row in table[:-1]], table[-1]
+    assert len(shown) == 25
+    assert [int(row[1]) for row in shown] == sorted(int(row[1]) for row in shown)
+    assert {"H200-141GB-SXM", "MI300X"} <= {row[0] for row in shown}
+    assert not any(row[0].startswith(("RTX-50", "RTX-40", "RX-")) for row in shown)
+    fitting = int(lines[0].split()[0])
+    assert left == f"{fitting - 25} more cards hold it; --json lists them all."
+
+
 def test_tiers_exit_by_whether_anything_holds(capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["size", MODEL, "--tiers", "--json"]) == 0
     document = json.loads(capsys.readouterr().out)

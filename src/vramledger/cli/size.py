@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from vramledger.cli.output import show, show_json
-from vramledger.errors import CannotKnow, ExitCode
+from vramledger.errors import BadInput, CannotKnow, ExitCode
 
 if TYPE_CHECKING:
     from vramledger.sizing.ask import Asked
@@ -39,6 +39,7 @@ def command(target: str, *, tiers: bool, as_json: bool, **options: Any) -> int:
 
     asked = Asked(**options)
     if tiers:
+        _refuse_with_tiers(options)
         return _tiers(target, asked, as_json=as_json)
     from vramledger.sizing.search import size
 
@@ -66,6 +67,17 @@ def _question(target: str, asked: "Asked") -> "Question":
     from vramledger.sizing.from_plan import question_of
 
     return narrowed(question_of(read_plan(str(path))), asked)
+
+
+def _refuse_with_tiers(options: dict[str, Any]) -> None:
+    """Options the screen has no use for, by the names they are typed with."""
+    named = {p.name: p.opts[0] for p in command.params}
+    given = [named[name] for name, value in options.items() if value and name != "engine_version"]
+    if given:
+        raise BadInput(
+            "--tiers looks at every profile on one GPU of every memory tier, without a load; leave "
+            f"out {', '.join(given)}, or leave out --tiers to size a load."
+        )
 
 
 def _tiers(target: str, asked: "Asked", *, as_json: bool) -> int:

@@ -3,9 +3,12 @@
 from collections.abc import Mapping
 from dataclasses import field
 from enum import StrEnum
+from typing import Final
 
 from vramledger.evidence import Figure
 from vramledger.frozen import frozen
+
+_SERVER_FORMS: Final = ("SXM", "OAM", "FHFL", "superchip", "tray", "APU socket")
 
 
 class Vendor(StrEnum):
@@ -60,6 +63,12 @@ class Accelerator:
     )  # figure -> where published
     source: str = ""
     notes: str = ""
+
+    @property
+    def for_servers(self) -> bool:
+        """Whether it is made for data centres, by its form, cooling or stacked memory."""
+        module = any(word in self.form for word in _SERVER_FORMS)
+        return module or self.cooling == "passive" or self.memory_type.startswith("HBM3")
 
     @property
     def total_bytes(self) -> int:

@@ -15,6 +15,7 @@ _RIGHT: Final = frozenset({1, 4, 6, 7})
 _PER_HOUR: Final = 7
 _FEW: Final = 6  # cards up to which every choice is shown and explained
 _ROWS_A_CARD: Final = 3
+_MOST_CARDS: Final = 25  # fitting cards in one table
 _NAMES: Final = 6  # names of failing cards told for one rule
 
 
@@ -26,7 +27,9 @@ def to_text(sizing: Sizing) -> str:
     unmet = [f"DOES NOT HOLD: {sentence}" for sentence in sizing.unmet]
     lines = [*unmet, _verdict(sizing, len(fitting)), *sizing.notes]
     if fitting:
-        lines += ["", *_table(fitting, _ROWS_A_CARD if few else 1, _money(sizing))]
+        shown = fitting[:_MOST_CARDS]
+        lines += ["", *_table(shown, _ROWS_A_CARD if few else 1, _money(sizing))]
+        lines += _left_out(len(fitting) - len(shown))
     if few:
         for card in fitting:
             lines += ["", *_explained(card, sizing.currency)]
@@ -56,6 +59,11 @@ def _held(sizing: Sizing, fitting: int) -> str:
     else:
         who = f"{fitting} of {asked} cards hold"
     return f"{who} {what}. Memory was checked; speed and queueing were not."
+
+
+def _left_out(more: int) -> list[str]:
+    noun = "card holds" if more == 1 else "cards hold"
+    return [f"{more} more {noun} it; --json lists them all."] if more > 0 else []
 
 
 def _money(sizing: Sizing) -> str | None:

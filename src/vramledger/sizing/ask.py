@@ -77,6 +77,7 @@ def question_from(model_name: str, asked: Asked) -> Question:
         model=model,
         needs=(need_of(scenario),),
         accelerators=_cards(asked.gpus),
+        open_cards=not asked.gpus,
         max_model_len=limit_for(kept.lengths.longest, model, f"The profile {shape.name}"),
         precisions=precisions(weights, asked.kv or ("auto",)),
         served={w: served(model_name, model, w, "--precision") for w in weights},
@@ -112,6 +113,7 @@ def narrowed(question: Question, asked: Asked) -> Question:
     return replace(
         question,
         accelerators=_cards(asked.gpus) if asked.gpus else question.accelerators,
+        open_cards=question.open_cards and not asked.gpus,
         prices={**question.prices, **prices.per_hour},
         currency=prices.currency or question.currency,
         precisions=precisions(weights, kv),

@@ -51,6 +51,7 @@ def question_of(requirement: Requirement) -> Question:
         model=model,
         needs=tuple(need_of(scenario) for scenario in scenarios),
         accelerators=requirement.accelerators or accelerators(),
+        open_cards=not requirement.accelerators,
         max_model_len=args.max_model_len or limit_for(longest, model, where),
         precisions=precisions(requirement.weights, requirement.kv_dtypes),
         served={w: served(requirement.model, model, w, where) for w in requirement.weights},

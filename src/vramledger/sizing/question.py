@@ -49,6 +49,7 @@ class Question:
     largest_tp: int = 8
     largest_pp: int = 4
     share: float = 0.95  # of moments at which the pool must hold the requests
+    open_cards: bool = False  # no card was named: the answer orders them
     notes: tuple[str, ...] = ()
     unmet: tuple[str, ...] = ()  # what no card mends: requests the model cannot serve
 

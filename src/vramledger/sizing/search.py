@@ -13,9 +13,14 @@ from vramledger.sizing.smaller import next_smaller
 
 
 def size(question: Question) -> Sizing:
-    """The candidates of every card. Cards keep the order given; prices, when given, rank them."""
+    """The candidates of every card.
+
+    Named cards keep their order, open ones are ordered; prices, when given, rank either.
+    """
     evaluator = Evaluator(question)
     cards = [card_result(evaluator, accelerator) for accelerator in question.accelerators]
+    if question.open_cards:
+        cards.sort(key=_reach)
     if question.prices:
         cards.sort(key=_price)
     match = rules_for(question.engine_version)
@@ -83,6 +88,14 @@ def _rank(candidate: Candidate) -> tuple[float, ...]:
         candidate.kv_waste_gib + candidate.weights_waste_gib,
         candidate.idle_share or 0.0,
     )
+
+
+def _reach(card: CardResult) -> tuple[float, ...]:
+    """Cards for servers first, then those of which fewest do it, then least memory installed."""
+    best, one = card.best, card.accelerator
+    if best is None:
+        return (1,)
+    return (0, not one.for_servers, best.gpus, best.gpus * one.total.value)
 
 
 def _price(card: CardResult) -> float:
