@@ -270,3 +270,80 @@ def test_a_bomb_of_aliases_is_refused(tmp_path: Path) -> None:
 def test_a_manifest_without_an_engine_says_so(tmp_path: Path) -> None:
     with pytest.raises(BadInput, match="starts no engine that is known"):
         read(tmp_path, "x.yaml", "services: {web: {image: nginx}}\n")
+
+
+def _group_of(size: int, tp: int, pp: int) -> str:
+    return f"""apiVersion: leaderworkerset.x-k8s.io/v1
+kind: LeaderWorkerSet
+metadata: {{name: large}}
+spec:
+  leaderWorkerTemplate:
+    size: {size}
+    leaderTemplate:
+      spec:
+        containers:
+        - name: leader
+          image: vllm/vllm-openai:v0.19.0
+          command: ["vllm", "serve", "m", "--tensor-parallel-size", "{tp}",
+                    "--pipeline-parallel-size", "{pp}"]
+          resources: {{limits: {{nvidia.com/gpu: "8"}}}}
+    workerTemplate:
+      spec:
+        containers:
+        - name: worker
+          image: vllm/vllm-openai:v0.19.0
+          command: ["sleep", "infinity"]
+          resources: {{limits: {{nvidia.com/gpu: "8"}}}}
+"""
+
+
+def test_a_group_of_pods_is_granted_the_gpus_of_all(tmp_path: Path) -> None:
+    path = tmp_path / "group.yaml"
+    path.write_text(_group_of(2, 8, 2))
+    assert read_launch(str(path)).gpus == 16
+    path.write_text(_group_of(1, 8, 2))
+    assert read_launch(str(path)).gpus == 8
+
+
+STATEFUL = """apiVersion: apps/v1
+kind: StatefulSet
+metadata: {name: s}
+spec:
+  replicas: 3
+  template:
+    spec:
+      containers:
+      - name: engine
+        image: vllm/vllm-openai:v0.19.0
+        args: ["--model", "m"]
+        resources: {requests: {nvidia.com/gpu: 4}}
+"""
+RAY = """apiVersion: ray.io/v1
+kind: RayCluster
+metadata: {name: r}
+spec:
+  headGroupSpec:
+    template:
+      spec:
+        containers:
+        - name: head
+          image: vllm/vllm-openai:v0.19.0
+          command: ["vllm", "serve", "m", "-pp", "3", "-tp", "4"]
+          resources: {limits: {nvidia.com/gpu: 4}}
+  workerGroupSpecs:
+  - replicas: 2
+    template:
+      spec:
+        containers:
+        - name: worker
+          image: vllm/vllm-openai:v0.19.0
+          command: ["ray", "start"]
+          resources: {limits: {nvidia.com/gpu: 4}}
+"""
+
+
+@pytest.mark.parametrize("text", [STATEFUL, RAY])
+def test_pods_of_sets_and_of_ray_clusters_are_counted_together(text: str, tmp_path: Path) -> None:
+    path = tmp_path / "pods.yaml"
+    path.write_text(text)
+    assert read_launch(str(path)).gpus == 12

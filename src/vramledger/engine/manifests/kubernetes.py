@@ -6,16 +6,16 @@ custom resources with a pod template inside.
 
 import shlex
 from collections.abc import Iterator
-from typing import Final
+from dataclasses import replace
 
 from vramledger.engine.container import Container
 from vramledger.engine.invocation import in_container
 from vramledger.engine.manifests.containers import pod_word, texts
 from vramledger.engine.manifests.document import Node
 from vramledger.engine.manifests.found import Found
+from vramledger.engine.manifests.groups import gpus_of_group
+from vramledger.engine.manifests.pod_gpus import gpus_of_container
 from vramledger.frozen import frozen
-
-_GPU_RESOURCES: Final = ("nvidia.com/gpu", "amd.com/gpu", "gpu.intel.com/i915", "huawei.com/npu")
 
 
 @frozen
@@ -39,9 +39,15 @@ def read(documents: tuple[Node, ...]) -> tuple[Found, ...]:
             continue
         name = document.get("metadata", "name")
         owner = name.text() if name is not None and name.is_scalar else ""
-        for pod in _pods(document, owner):
-            found += read_container(pod.container, pod.owner)
+        starts = [start for pod in _pods(document, owner)
+                  for start in read_container(pod.container, pod.owner)]  # fmt: skip
+        granted = gpus_of_group(document)
+        found += [_granted(start, granted) for start in starts] if granted else starts
     return tuple(found)
+
+
+def _granted(start: Found, gpus: int) -> Found:
+    return replace(start, invocation=replace(start.invocation, gpus=gpus))
 
 
 def _pods(node: Node, owner: str) -> Iterator[_Pod]:
@@ -75,7 +81,7 @@ def read_container(node: Node, owner: str) -> list[Found]:
         words=tuple(pod_word(word, environment) for word in texts(node.get("args"))),
         environment=environment,
         entrypoint=shlex.join(pod_word(word, environment).text for word in command) or None,
-        gpus=_gpus(node),
+        gpus=gpus_of_container(node),
     )
     where = f"{node.where}, container {name}" if name else node.place
     return [Found(name or "container", item, where) for item in in_container(container, {}, where)]
@@ -93,14 +99,3 @@ def read_environment(node: Node | None) -> dict[str, str]:
             if not word.unknown:
                 environment[name.text()] = word.text
     return environment
-
-
-def _gpus(node: Node) -> int | None:
-    for section in ("limits", "requests"):
-        resources = node.get("resources", section)
-        if resources is None or not resources.is_mapping:
-            continue
-        for key, value in resources.entries():
-            if key in _GPU_RESOURCES and value.text().isdigit():
-                return int(value.text())
-    return None

@@ -117,6 +117,7 @@ def test_settings_of_the_environment_are_seen() -> None:
         f"PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True vllm serve m {LMCACHE}"
     )
     assert "L60" in found("CUDA_VISIBLE_DEVICES=0,1 vllm serve m -tp 4")
+    assert "L60" not in found("CUDA_VISIBLE_DEVICES=0,1 vllm serve m -tp 2 -pp 2")
     assert "A11" in found("VLLM_USE_V1=1 vllm serve m", "0.8.5", card=T4)
 
 

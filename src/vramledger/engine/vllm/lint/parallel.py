@@ -101,6 +101,8 @@ def _too_few_gpus(d: Deployment) -> str | None:
         return None
     if values_of(d).integer("nnodes", least=1) not in (None, 1):
         return None
+    if d.layout.pp > 1 and d.layout.tp <= granted:
+        return None  # stages may be on other machines, which nothing here speaks of
     return (
         f"The layout takes {d.layout.gpus} GPUs (TP {d.layout.tp} x PP {d.layout.pp} x DP "
         f"{d.layout.dp}), and {granted} are granted; vLLM refuses to start."
