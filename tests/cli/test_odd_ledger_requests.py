@@ -171,7 +171,15 @@ def test_a_tiny_total_is_drawn_and_does_not_fit(capsys: pytest.CaptureFixture[st
             ("--table", "concurrency=0,1"),
             "--table concurrency has the value 0; it must be at least 1.",
         ),
-        (("--solve", ""), "Unknown question for --solve ''; nothing known comes near it."),
+        (
+            ("--solve", "tensor-parallel-size"),
+            (
+                "Unknown question for --solve 'tensor-parallel-size'; nothing known comes near it. "
+                "The questions are max-model-len, max-num-seqs, gpu-memory-utilization, "
+                "kv-cache-memory-bytes and gpus, which also finds the tensor and pipeline parallel "
+                "sizes."
+            ),
+        ),
         (
             ("--vs", ""),
             "The launch command is empty; give a command such as 'vllm serve MODEL'.",

@@ -76,7 +76,9 @@ def test_an_unknown_question_is_refused_by_name() -> None:
     with pytest.raises(UnknownName) as caught:
         solve(case(LLAMA_ON_L4, "L4"), "max-model-length", Load())
     assert str(caught.value) == (
-        "Unknown question for --solve 'max-model-length'; the nearest known one is max-model-len."
+        "Unknown question for --solve 'max-model-length'; the nearest known one is max-model-len. The "
+        "questions are max-model-len, max-num-seqs, gpu-memory-utilization, kv-cache-memory-bytes and "
+        "gpus, which also finds the tensor and pipeline parallel sizes."
     )
 
 

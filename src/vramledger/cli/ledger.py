@@ -16,7 +16,10 @@ from vramledger.cli.output import show, show_json
 @click.option("--model", help="The model, when the launch or log names a path that is not here.")
 @click.option("--request-tokens", help="Length of the requests to count, such as 8k.")
 @click.option("--concurrent", default=1, show_default=True, help="Requests to hold, for --solve.")
-@click.option("--solve", help="max-model-len, max-num-seqs, gpu-memory-utilization, ... or gpus.")
+@click.option(
+    "--solve",
+    help="max-model-len, max-num-seqs, gpu-memory-utilization, kv-cache-memory-bytes or gpus.",
+)
 @click.option("--vs", help="Another launch: what changes, and why.")
 @click.option(
     "--table",

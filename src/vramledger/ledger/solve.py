@@ -4,17 +4,15 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Final
 
-from vramledger.engine.vllm.layouts import tensor_parallel_choices
 from vramledger.errors import CannotKnow, UnknownName, VramError
 from vramledger.frozen import frozen
 from vramledger.ledger.case import Case
 from vramledger.ledger.extremes import largest, smallest
 from vramledger.ledger.ledger import Ledger
+from vramledger.ledger.spreads import MOST_GPUS, shapes
 from vramledger.units import GIB, format_bytes, format_gib
 
 _FINEST_UTILIZATION: Final = 100  # hundredths
-_LARGEST_TP: Final = 64
-_MOST_STAGES: Final = 8
 _MOST_CARDS: Final = 8
 _OTHER_SHARES: Final = ("0.90", "0.95")
 
@@ -51,7 +49,7 @@ def solve(case: Case, target: str, load: Load) -> Solution:
     """
     solver = _SOLVERS.get(target)
     if solver is None:
-        raise UnknownName("question for --solve", target, _SOLVERS)
+        raise UnknownName("question for --solve", target, _SOLVERS, hint=_QUESTIONS)
     if not case.model.cache_layers:
         raise CannotKnow(
             f"{case.model.id} keeps no KV cache that is known here, so --solve {target} has no answer."
@@ -117,7 +115,10 @@ def _for(load: Load) -> str:
 
 def _no_length(case: Case, load: Load) -> Solution:
     """Why even short requests fail, and the lengths that smaller or larger budgets hold."""
-    shortest = _none(_length(case, 1), "max-model-len", load)
+    start = _length(case, 1)
+    shortest = _none(start, "max-model-len", load)
+    if load.requests > start.deployment().max_num_seqs.value:
+        return shortest
     others = []
     for share in _OTHER_SHARES:
         changed = case.with_flag("gpu-memory-utilization", share)
@@ -198,41 +199,29 @@ def _kv_bytes(case: Case, load: Load) -> Solution:
     then = changed.ledger()
     if not then.fits:
         return Solution("kv-cache-memory-bytes", None, f"{asked}: {then.reason}", None)
+    few = _too_few_sequences(then, load)
     return Solution(
         "kv-cache-memory-bytes", found,
         f"{found} bytes ({format_bytes(found)}) a GPU hold {_words(load, ledger)}: {blocks} blocks "
-        "with the null block.", then,
+        f"with the null block.{f' But {few}' if few else ''}", then,
     )  # fmt: skip
 
 
 def _gpus(case: Case, load: Load) -> Solution:
-    """The fewest GPUs over legal TP x PP, one stage before several; a given PP is kept."""
-    for tp, pp in _spreads(case):
-        changed = case.with_flag("tensor-parallel-size", str(tp))
-        if pp != case.deployment().layout.pp:
-            changed = changed.with_flag("pipeline-parallel-size", str(pp))
+    """The fewest GPUs over the shapes people run; a number of stages that is given is kept."""
+    for shape in shapes(case):
+        changed = case.with_flag("tensor-parallel-size", str(shape.tp))
+        if shape.pp != case.deployment().layout.pp:
+            changed = changed.with_flag("pipeline-parallel-size", str(shape.pp))
         ledger = _ledger_that_holds(changed, load)
         if ledger is not None:
             return Solution(
-                "gpus", tp * pp,
-                f"{tp * pp} x {case.accelerator.name} (TP {tp}"
-                + (f", PP {pp}" if pp > 1 else "")
+                "gpus", shape.gpus,
+                f"{shape.gpus} x {case.accelerator.name} (TP {shape.tp}"
+                + (f", PP {shape.pp}" if shape.pp > 1 else "")
                 + f") hold {_words(load, ledger)}.{_left(ledger)}", ledger,
             )  # fmt: skip
     return _none(case, "gpus", load)
-
-
-def _spreads(case: Case) -> list[tuple[int, int]]:
-    """Legal TP and PP in the order they are tried: fewest GPUs, then fewest stages."""
-    deployment = case.deployment()
-    legal = tensor_parallel_choices(
-        case.model, deployment.rules, _LARGEST_TP, case.accelerator,
-        expert_parallel=deployment.layout.expert_parallel,
-    )  # fmt: skip
-    given = case.launch.flag("pipeline-parallel-size") is not None
-    stages = (deployment.layout.pp,) if given else range(1, _MOST_STAGES + 1)
-    spreads = [(tp, pp) for tp in legal for pp in stages if tp * pp <= _LARGEST_TP]
-    return sorted(spreads, key=lambda spread: (spread[0] * spread[1], spread[1]))
 
 
 _SOLVERS: Final[dict[str, Callable[[Case, Load], Solution]]] = {
@@ -243,6 +232,10 @@ _SOLVERS: Final[dict[str, Callable[[Case, Load], Solution]]] = {
     "gpus": _gpus,
 }
 TARGETS: Final = tuple(_SOLVERS)
+_QUESTIONS: Final = (
+    f"The questions are {', '.join(TARGETS[:-1])} and {TARGETS[-1]}, which also finds the tensor and "
+    "pipeline parallel sizes."
+)
 
 
 def _words(load: Load, ledger: Ledger) -> str:
@@ -262,12 +255,25 @@ def _left(ledger: Ledger) -> str:
 def _none(case: Case, target: str, load: Load) -> Solution:
     try:
         ledger = case.ledger()
-        reason = _holds_instead(ledger, load) if ledger.fits else ledger.reason
+        reason = _too_few_sequences(ledger, load) or (
+            _holds_instead(ledger, load) if ledger.fits else ledger.reason
+        )
     except VramError as error:
         reason = str(error)
     asked = f"{load.requests} requests" if load.requests > 1 else "one request"
-    what = f"number of GPUs up to {_LARGEST_TP}" if target == "gpus" else target
+    what = f"number of GPUs up to {MOST_GPUS}" if target == "gpus" else target
     return Solution(target, None, f"No {what} holds {asked}: {reason}", None)
+
+
+def _too_few_sequences(ledger: Ledger, load: Load) -> str:
+    """What to change where max_num_seqs, not memory, keeps the load out; empty where it does not."""
+    most = ledger.deployment.max_num_seqs.value
+    if load.requests <= most:
+        return ""
+    return (
+        f"max_num_seqs is {most}, so no more than {most} requests run at once whatever the memory; "
+        f"set --max-num-seqs {load.requests}."
+    )
 
 
 def _holds_instead(ledger: Ledger, load: Load) -> str:

@@ -34,6 +34,8 @@ def solution_json(solution: Solution) -> Json:
         "target": solution.target,
         "value": solution.value,
         "reason": solution.sentence,
+        "tp": ledger.deployment.layout.tp if ledger else None,
+        "pp": ledger.deployment.layout.pp if ledger else None,
         "kv_tokens": pool.tokens if pool else None,
         "max_concurrency": rounded(pool.max_concurrency) if pool else None,
     }
