@@ -76,6 +76,19 @@ OPTIONS: list[tuple[list[str], str]] = [
     (["ledger", LAUNCH, *CARD, "--request-tokens", "0"],
      "--request-tokens is 0; it must be at least 1."),
     (["ledger", LAUNCH, *CARD, "--concurrent", "0"], "--concurrent is 0; it must be at least 1."),
+    (["ledger", LAUNCH, *CARD, "--concurrent", "8"],
+     "--concurrent has no part in the account of a launch; it goes with --solve, --table and --beside. "
+     "Leave it out."),
+    (["ledger", LAUNCH, *CARD, "--vs", LAUNCH, "--request-tokens", "8k"],
+     "--request-tokens has no part with --vs; it goes with --solve, --table, --layouts and --beside. "
+     "Leave it out."),
+    (["ledger", LAUNCH, *CARD, "--layouts", "4", "--max-loss", "1%"],
+     "--max-loss has no part with --layouts; it goes with --baseline. Leave it out."),
+    (["ledger", LAUNCH, *CARD, "--solve", "max-model-len", "--request-tokens", "8k"],
+     "--request-tokens has no part in --solve max-model-len, whose requests are as long as the answer. "
+     "Leave it out."),
+    (["ledger", LAUNCH, *CARD, "--json", "--markdown"],
+     "--json and --markdown are two forms of one answer; ask for one of them."),
     (["ledger", LAUNCH, *CARD, "--baseline", "list.json"],
      "list.json is no ledger of schema vramledger.ledger/1; save one with vram ledger --json."),
     (["ledger", LAUNCH, *CARD, "--baseline", "list.json", "--max-loss", "nan"],
@@ -108,7 +121,8 @@ OPTIONS: list[tuple[list[str], str]] = [
     (["size", f"{ESC}[31mred.yaml"],
      (r"\x1b[31mred.yaml is not a plan: it holds no keys at its top; `vram plan new` writes one to "
      "start from.")),
-    (["plan"], "Missing command. See vram plan --help."),
+    (["ledger", "--from-lo", "startup.log"],
+     "No such option '--from-lo'; near it: --from-log, --from-metrics, --max-loss. See vram ledger --help."),
     (["plan", "new", "--out", "/nonexistent/x"],
      "/nonexistent/x cannot be written: No such file or directory."),
     ([f"{ESC}[31m"],

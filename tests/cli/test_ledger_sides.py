@@ -28,9 +28,9 @@ def test_the_stated_version_holds_for_both_sides(capsys: pytest.CaptureFixture[s
 
 def test_a_side_that_states_its_version_keeps_it(capsys: pytest.CaptureFixture[str]) -> None:
     after = settings(capsys, LAUNCH, "--engine-version", "0.12.0", "--vs", IMAGE)
-    assert after["version"] == ("0.12.0", "v0.9.0")
+    assert after["version"] == ("0.12.0", "0.9.0")
     before = settings(capsys, IMAGE, "--engine-version", "0.12.0", "--vs", LAUNCH)
-    assert before["version"] == ("v0.9.0", "0.12.0")
+    assert before["version"] == ("0.9.0", "0.12.0")
 
 
 @pytest.mark.parametrize("option", ["--vs", "--beside"])

@@ -120,3 +120,12 @@ def test_judges_say_what_a_sound_plan_cannot_meet(plan: Path) -> None:
     outcome = check_plan(str(plan), [judge])
     assert outcome.problems == ()
     assert outcome.unmet == ("no listed card holds 14089 tokens",)
+
+
+def test_the_verb_alone_prints_its_help(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["plan"]) == 0
+    out = capsys.readouterr().out
+    assert out.startswith(
+        "Usage: vram plan [OPTIONS] [COMMAND] [ARGS]...\n\n  Write and check a plan"
+    )
+    assert "\n  new     Print a commented plan to fill in; it presets no threshold.\n" in out

@@ -1,6 +1,8 @@
 """The ledger as JSON, text and Markdown."""
 
 import json
+import re
+from itertools import takewhile
 from typing import Any
 
 import pytest
@@ -94,7 +96,8 @@ def test_the_text_begins_with_the_verdict_and_shows_equal_ranks_once() -> None:
     assert text.count("ranks 0, 1: [") == 1
     for group in ("fixed", "varies with load", "hidden by the engine"):
         assert f"\n{group}" in text
-    assert "CUDA context and communicators (outside the budget)" in text
+    assert ", outside the budget" in text
+    assert "\n  margin " not in text
 
 
 def test_markdown_has_one_table_of_rows_and_the_verdict_in_bold(ledger: Ledger) -> None:
@@ -103,3 +106,16 @@ def test_markdown_has_one_table_of_rows_and_the_verdict_in_bold(ledger: Ledger) 
     assert text.count("| group | row | GiB | low | high | basis |") == 1
     assert "| fixed | weights | " in text
     assert text.endswith("\n")
+
+
+def test_figures_stand_in_their_columns_whatever_the_label() -> None:
+    lines = to_text(ledger_of(tp=2)).splitlines()
+    first = next(i for i, line in enumerate(lines) if line.startswith("ranks 0, 1 "))
+    rows = list(takewhile(bool, lines[first + 1 :]))
+    assert len(rows) > 6
+    for row in rows:
+        assert re.fullmatch(r".{36} {1,6}\d+\.\d\d {1,6}\d+\.\d\d {1,6}\d+\.\d\d(  .*)?", row), row
+
+
+def test_many_equal_ranks_are_a_range() -> None:
+    assert "ranks 0-3: [" in to_text(ledger_of(tp=4))

@@ -116,9 +116,17 @@ def _fail(message: str, code: ExitCode) -> int:
     return code
 
 
+def _message(error: click.ClickException) -> str:
+    """Click's message; an unknown option with those that come near it."""
+    if isinstance(error, click.NoSuchOption) and error.possibilities:
+        near = ", ".join(sorted(error.possibilities))
+        return f"No such option '{error.option_name}'; near it: {near}"
+    return error.format_message()
+
+
 def _sentence(error: click.ClickException) -> str:
     """Click's message as one finished sentence, with the help to turn to."""
-    text = " ".join(error.format_message().split())
+    text = " ".join(_message(error).split())
     context = getattr(error, "ctx", None)
     path = context.command_path if context is not None else "vram"
     return f"{text.rstrip('.')}. See {path} --help."

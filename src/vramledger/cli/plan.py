@@ -8,9 +8,13 @@ from vramledger.cli.output import show, show_json
 from vramledger.errors import BadInput, ExitCode
 
 
-@click.group("plan", no_args_is_help=False)
-def command() -> None:
+@click.group("plan", invoke_without_command=True)
+@click.pass_context
+def command(ctx: click.Context) -> int:
     """Write and check a plan file: one requirement, carried through every verb."""
+    if ctx.invoked_subcommand is None:
+        show(ctx.get_help())
+    return ExitCode.HOLDS
 
 
 @command.command("new")

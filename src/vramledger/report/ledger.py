@@ -1,12 +1,12 @@
 """A ledger for a terminal: the verdict, a bar a rank, tokens, the rows in three groups, findings."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
 from typing import Final
 
 from vramledger.evidence import Figure, Unknown, total
 from vramledger.frozen import frozen
-from vramledger.ledger.ledger import Account, Ledger, RankLedger
+from vramledger.ledger.ledger import Account, Ledger, RankLedger, Row
 
 _BAR: Final = 60
 _MARKS: Final = {
@@ -31,9 +31,19 @@ class RankGroup:
 
     @property
     def title(self) -> str:
-        numbers = ", ".join(str(number) for number in self.numbers)
+        numbers = ", ".join(_runs(self.numbers))
         stage = f" (pipeline stage {self.rank.pp_stage})" if self.rank.pp_stage else ""
         return f"rank{'s' if len(self.numbers) > 1 else ''} {numbers}{stage}"
+
+
+def _runs(numbers: Sequence[int]) -> Iterator[str]:
+    """Three or more that follow each other as ``0-15``, the others alone."""
+    for _, members in groupby(enumerate(numbers), key=lambda pair: pair[1] - pair[0]):
+        run = [number for _, number in members]
+        if len(run) > 2:
+            yield f"{run[0]}-{run[-1]}"
+        else:
+            yield from map(str, run)
 
 
 def to_text(ledger: Ledger) -> str:
@@ -125,11 +135,18 @@ def _rows(group: RankGroup) -> Iterator[str]:
             continue
         inside = total((row.figure for row in rows if row.in_budget), str(account))
         yield f"{account:<36}{_cells(inside)}"
-        for row in rows:
-            place = "" if row.in_budget else " (outside the budget)"
-            yield f"  {row.label + place:<34}{_cells(row.figure)}  {row.figure.basis}" + (
-                f"; {row.note}" if row.note else ""
-            )
+        yield from (_row(row) for row in rows if not _is_empty_margin(row))
+
+
+def _row(row: Row) -> str:
+    place = "" if row.in_budget else ", outside the budget"
+    note = f"; {row.note}" if row.note else ""
+    return f"  {row.label:<34}{_cells(row.figure)}  {row.figure.basis}{place}{note}"
+
+
+def _is_empty_margin(row: Row) -> bool:
+    figure = row.figure
+    return row.key == "margin" and figure.is_sharp and figure.value == 0
 
 
 def _cells(figure: Figure) -> str:

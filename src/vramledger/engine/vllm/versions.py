@@ -34,7 +34,7 @@ _VERSION: Final = re.compile(
 class VersionMatch:
     """The rules a version string stands for; `note` is one sentence where they are not its own."""
 
-    version: str  # as given, or the newest known release
+    version: str  # as given but for a leading v, or the newest known release
     release: Release
     rules: Rules
     note: str = ""
@@ -96,10 +96,13 @@ def rules_for(version: str | None) -> VersionMatch:
             f"vLLM {text} is a build between releases; the rules of {major}.{minor} are used, and "
             "some of the next release may already hold."
         )
-    return VersionMatch(text, release, rules_at(release, v1=runs_v1_by_default(release)), note)
+    rules = rules_at(release, v1=runs_v1_by_default(release))
+    return VersionMatch(text.lstrip("vV"), release, rules, note)
 
 
 def _newest(version: str, reason: str) -> VersionMatch:
     release = (0, NEWEST_MINOR, _ANY_PATCH)
     note = f"{reason} ({FAMILIES[-1]})."
-    return VersionMatch(version or FAMILIES[-1], release, rules_at(release, v1=True), note)
+    return VersionMatch(
+        version.lstrip("vV") or FAMILIES[-1], release, rules_at(release, v1=True), note
+    )
