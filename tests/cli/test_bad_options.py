@@ -77,16 +77,16 @@ OPTIONS: list[tuple[list[str], str]] = [
      "--request-tokens is 0; it must be at least 1."),
     (["ledger", LAUNCH, *CARD, "--concurrent", "0"], "--concurrent is 0; it must be at least 1."),
     (["ledger", LAUNCH, *CARD, "--concurrent", "8"],
-     "--concurrent has no part in the account of a launch; it goes with --solve, --table and --beside. "
-     "Leave it out."),
+     ("--concurrent has no part in the account of a launch; it goes with --solve, --table and --beside. "
+     "Leave it out.")),
     (["ledger", LAUNCH, *CARD, "--vs", LAUNCH, "--request-tokens", "8k"],
-     "--request-tokens has no part with --vs; it goes with --solve, --table, --layouts and --beside. "
-     "Leave it out."),
+     ("--request-tokens has no part with --vs; it goes with --solve, --table, --layouts and --beside. "
+     "Leave it out.")),
     (["ledger", LAUNCH, *CARD, "--layouts", "4", "--max-loss", "1%"],
      "--max-loss has no part with --layouts; it goes with --baseline. Leave it out."),
     (["ledger", LAUNCH, *CARD, "--solve", "max-model-len", "--request-tokens", "8k"],
-     "--request-tokens has no part in --solve max-model-len, whose requests are as long as the answer. "
-     "Leave it out."),
+     ("--request-tokens has no part in --solve max-model-len, whose requests are as long as the answer. "
+     "Leave it out.")),
     (["ledger", LAUNCH, *CARD, "--json", "--markdown"],
      "--json and --markdown are two forms of one answer; ask for one of them."),
     (["ledger", LAUNCH, *CARD, "--baseline", "list.json"],

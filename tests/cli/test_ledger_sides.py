@@ -18,7 +18,10 @@ CARD = ["--gpu", "H100-80GB-SXM"]
 def settings(capsys: pytest.CaptureFixture[str], *words: str) -> dict[str, Any]:
     assert run(["ledger", *words, *CARD, "--json"]) == 0
     found = json.loads(capsys.readouterr().out)
-    return {s["name"]: (s["from"], s["to"]) for s in found["settings"]}
+    return {
+        s["name"]: (s["from"].removeprefix("v"), s["to"].removeprefix("v"))
+        for s in found["settings"]
+    }
 
 
 def test_the_stated_version_holds_for_both_sides(capsys: pytest.CaptureFixture[str]) -> None:

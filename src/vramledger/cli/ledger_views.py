@@ -5,6 +5,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from vramledger.cli.ledger_asked import ACCOUNT, Asked, question
 from vramledger.engine.launch import Launch
 from vramledger.engine.read import read_launch
 from vramledger.errors import BadInput, CannotKnow, ExitCode
@@ -12,33 +13,10 @@ from vramledger.frozen import frozen
 from vramledger.ledger.case import Case
 from vramledger.ledger.question import accelerator_for, model_of
 from vramledger.model.model import Model
-from vramledger.units import parse_count
 
 ENGINE = "vllm"
 _MOST_GIB = 1e6
-
-
-@frozen
-class Asked:
-    """The options as given."""
-
-    launch: str | None = None
-    gpu: str | None = None
-    engine_version: str | None = None
-    total_gib: float | None = None
-    used_gib: float | None = None
-    model: str | None = None
-    request_tokens: str | None = None
-    concurrent: int = 1
-    solve: str | None = None
-    vs: str | None = None
-    tables: tuple[str, ...] = ()
-    layouts: int | None = None
-    beside: str | None = None
-    baseline: str | None = None
-    max_loss: str = "5%"
-    from_log: str | None = None
-    from_metrics: str | None = None
+_MAX_LOSS = "5%"
 
 
 @frozen
@@ -55,21 +33,16 @@ def view(asked: Asked) -> Shown:
     """The answer to the one question that the options ask.
 
     Raises:
-        BadInput: two questions at once, no launch, or no accelerator.
+        BadInput: two questions at once, an option without a part, no launch, or no accelerator.
     """
-    chosen = [name for name in _VIEWS if getattr(asked, name) not in (None, ())]
-    if len(chosen) > 1:
-        flags = " and ".join(
-            "--" + name.replace("_", "-").replace("tables", "table") for name in chosen
-        )
-        raise BadInput(f"{flags} ask different questions; ask one at a time.")
+    asks = question(asked)
     launch = _launch(asked)
     if launch.engine != ENGINE:
         return _other_engine(asked, launch)
     case = _case(asked, launch)
-    if not chosen:
+    if asks == ACCOUNT:
         return _account(case)
-    shown = _VIEWS[chosen[0]](asked, case)
+    shown = _VIEWS[asks](asked, case)
     return shown if case.model.weights_unknown is None else _uncertain(shown, case.model)
 
 
@@ -102,14 +75,12 @@ def _launch(asked: Asked) -> Launch:
 def _case(asked: Asked, launch: Launch) -> Case:
     if asked.gpu is None:
         raise BadInput("State the accelerator with --gpu NAME; vram gpus lists the names.")
-    if asked.concurrent < 1:
-        raise BadInput(f"--concurrent is {asked.concurrent}; it must be at least 1.")
     return Case(
         launch=launch,
         model=model_of(launch),
         accelerator=accelerator_for(asked.gpu, asked.total_gib),
         version=asked.engine_version,
-        request_tokens=_tokens(asked),
+        request_tokens=asked.tokens,
         neighbours_gib=_used(asked),
     )
 
@@ -119,15 +90,6 @@ def _used(asked: Asked) -> float:
     if not 0 <= used < _MOST_GIB:
         raise BadInput(f"--used-gib is {used:g}; write the GiB that other processes hold on a GPU.")
     return used
-
-
-def _tokens(asked: Asked) -> int | None:
-    if asked.request_tokens is None:
-        return None
-    tokens = parse_count(asked.request_tokens, "--request-tokens")
-    if tokens < 1:
-        raise BadInput(f"--request-tokens is {tokens}; it must be at least 1.")
-    return tokens
 
 
 def _other_engine(asked: Asked, launch: Launch) -> Shown:
@@ -176,7 +138,7 @@ def _solve(asked: Asked, case: Case) -> Shown:
     from vramledger.ledger.solve import Load, solve
     from vramledger.report import questions
 
-    answer = solve(case, asked.solve or "", Load(asked.concurrent, case.request_tokens))
+    answer = solve(case, asked.solve or "", Load(asked.requests, case.request_tokens))
     code = ExitCode.DOES_NOT_HOLD if answer.value is None else ExitCode.HOLDS
     return _shown(
         code, lambda: questions.solution_text(answer), lambda: questions.solution_json(answer)
@@ -223,8 +185,8 @@ def _table(asked: Asked, case: Case) -> Shown:
     axes = [resolve_axis(parse_axis(text), case) for text in asked.tables]
     if asked.total_gib is not None and any(axis.name == "gpu" for axis in axes):
         raise BadInput("--total-gib states one card's memory; leave it out beside --table gpu.")
-    tables = [(axis, sweep(case, axis, asked.concurrent, case.request_tokens)) for axis in axes]
-    moving = movers(case, asked.concurrent, case.request_tokens)
+    tables = [(axis, sweep(case, axis, asked.requests, case.request_tokens)) for axis in axes]
+    moving = movers(case, asked.requests, case.request_tokens)
     holds = any(entry.fits for _, entries in tables for entry in entries)
     return _shown(
         ExitCode.HOLDS if holds else ExitCode.DOES_NOT_HOLD,
@@ -250,7 +212,7 @@ def _beside(asked: Asked, case: Case) -> Shown:
     other = read_launch(asked.beside or "", version=asked.engine_version)
     _only_ours(other, "--beside")
     beside = replace(case, launch=other, model=model_of(other) if other.model else case.model)
-    found = together(case, beside, Load(asked.concurrent, case.request_tokens))
+    found = together(case, beside, Load(asked.requests, case.request_tokens))
     code = ExitCode.HOLDS if any(turn.holds for turn in found) else ExitCode.DOES_NOT_HOLD
     return _shown(code, lambda: sharing.together_text(found), lambda: sharing.together_json(found))
 
@@ -259,7 +221,7 @@ def _gate(asked: Asked, case: Case) -> Shown:
     from vramledger.ledger.gate import gate, parse_loss, read_baseline
     from vramledger.report import questions
 
-    allowed = parse_loss(asked.max_loss)
+    allowed = parse_loss(asked.max_loss or _MAX_LOSS)
     found = gate(case.ledger(), read_baseline(Path(asked.baseline or "")), allowed)
     code = ExitCode.HOLDS if found.holds else ExitCode.DOES_NOT_HOLD
     return _shown(code, lambda: questions.gate_text(found), lambda: questions.gate_json(found))
@@ -299,7 +261,7 @@ def _metrics(asked: Asked, case: Case) -> Shown:
 
 
 def _shown(code: ExitCode, text: Callable[[], str], as_json: Callable[[], Any]) -> Shown:
-    return Shown(code, text, as_json, text)
+    return Shown(code, text, as_json, lambda: f"```text\n{text()}\n```")
 
 
 _VIEWS: dict[str, Callable[[Asked, Case], Shown]] = {

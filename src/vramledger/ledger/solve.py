@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Final
 
-from vramledger.errors import CannotKnow, UnknownName, VramError
+from vramledger.errors import BadInput, CannotKnow, UnknownName, VramError
 from vramledger.frozen import frozen
 from vramledger.ledger.case import Case
 from vramledger.ledger.extremes import largest, smallest
@@ -93,7 +93,15 @@ def _max_model_len(case: Case, load: Load) -> Solution:
     Versions that profile a prompt of full length (no chunked prefill) reserve more for a longer
     limit, and reserve less again above the length from which they chunk, so that the lengths that
     start need not be one interval. The largest one is returned.
+
+    Raises:
+        BadInput: a length of the requests is given, which is what is asked for.
     """
+    if load.tokens is not None:
+        raise BadInput(
+            "--request-tokens has no part in --solve max-model-len, whose requests are as long as "
+            "the answer. Leave it out."
+        )
     longest = case.model.text.max_positions
     wanted = Load(load.requests)
     found = largest(lambda n: holds(_length(case, n), wanted), longest)
