@@ -6,6 +6,7 @@ import struct
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -282,6 +283,21 @@ def test_huggingface_hub_refuses_what_the_hub_does_not_have(server: Hub, tmp_pat
     assert answer == (
         "BadInput The hub shows no model 'tiny/other' without permission: the name is wrong, or it "
         "is private or gated; accept its terms there and set HF_TOKEN.\n"
+    )
+
+
+def test_no_hub_is_one_sentence_in_seconds_and_nothing_on_stderr(tmp_path: Path) -> None:
+    settings = {"HF_ENDPOINT": "http://127.0.0.1:9", "HF_HOME": str(tmp_path / "hf")}
+    command = [sys.executable, "-m", "vramledger", "inspect", "hf:tiny/llama"]
+    started = time.monotonic()
+    result = subprocess.run(
+        command, env={**os.environ, **settings}, capture_output=True, text=True, check=False
+    )
+    assert time.monotonic() - started < 15
+    assert (result.returncode, result.stdout) == (3, "")
+    assert result.stderr == (
+        "vram: http://127.0.0.1:9 cannot be reached for tiny/llama ([Errno 111] Connection refused); "
+        "give a directory with config.json, or a catalogue id.\n"
     )
 
 

@@ -1,5 +1,8 @@
 """The hub through huggingface_hub: its cache, its token, its range requests."""
 
+import logging
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NoReturn, Self
@@ -22,6 +25,19 @@ if TYPE_CHECKING:
     from huggingface_hub import HfApi
 
 _TIMEOUT_S: Final = 60
+_FIRST_TIMEOUT_S: Final = 10
+
+
+@contextmanager
+def _quiet() -> Iterator[None]:
+    """The library tells of its retries on stderr; ours is one sentence when it has given up."""
+    logger = logging.getLogger("huggingface_hub")
+    before = logger.level
+    logger.setLevel(logging.ERROR)
+    try:
+        yield
+    finally:
+        logger.setLevel(before)
 
 
 class _Counter:
@@ -48,12 +64,14 @@ class LibraryClient:
 
     def __init__(self, endpoint: str) -> None:
         self.endpoint = endpoint
+        self.answered = False  # whether the hub has answered anything yet
 
     def fetch(self, reference: HubReference, name: str) -> bytes | None:
         from huggingface_hub.errors import EntryNotFoundError, LocalEntryNotFoundError
 
         try:
-            path = within(_TIMEOUT_S, lambda: self._download(reference, name))
+            with _quiet():
+                path = within(_TIMEOUT_S, lambda: self._download(reference, name))
         except TimeoutError:
             reason = f"no whole answer within {_TIMEOUT_S} s"
             raise unreachable(self.endpoint, reference, reason) from None
@@ -66,11 +84,22 @@ class LibraryClient:
         return read_bytes(path, LARGEST_FILE, "a file of a model's description")
 
     def _download(self, reference: HubReference, name: str) -> Path:
+        api = self._api()
+        if not self.answered:
+            self._ask_once(api, reference, name)
         counter: Any = partial(_Counter, refusal=too_large(reference, name))
-        found = self._api().hf_hub_download(
+        found = api.hf_hub_download(
             reference.repo, name, revision=reference.revision, tqdm_class=counter
         )
         return Path(found)
+
+    def _ask_once(self, api: "HfApi", reference: HubReference, name: str) -> None:
+        """One request without the retries of a download, so that no hub is known in seconds."""
+        from huggingface_hub import hf_hub_url
+
+        url = hf_hub_url(reference.repo, name, revision=reference.revision, endpoint=self.endpoint)
+        api.get_hf_file_metadata(url=url, timeout=_FIRST_TIMEOUT_S)
+        self.answered = True
 
     def header(self, reference: HubReference, name: str) -> tuple[StoredTensor, ...]:
         """By our own ranges: the library would read all that a server sends for one."""
