@@ -17,6 +17,7 @@ from vramledger.model.model import Model, ModelKind, TowerInput
 GQA = model_of(full(4, 8, 128))
 GQA = replace(GQA, text=replace(GQA.text, heads=64, kv_heads=8))
 MLA = model_of(latent(4))
+QWEN3 = replace(GQA, architecture="Qwen3ForCausalLM")
 ENCODER = replace(GQA, kind=ModelKind.ENCODER)
 WHISPER = replace(GQA, kind=ModelKind.ENCODER_DECODER)
 VISION = replace(GQA, towers=(TowerInput("image", 3 * 896 * 896, 4096, 4096, 1024),))
@@ -44,6 +45,8 @@ BREAKS: dict[str, tuple[str, str, Model]] = {
     "A17": ("--block-size 7", "0.33.0", GQA),
     "A18": ("""--speculative-config '{"method": "eagle", "num_speculative_tokens": 3}'""", "0.19.0", GQA),
     "A19": ("""--hf-overrides '{"num_hidden_layers": 1}'""", "0.19.0", GQA),
+    "A21": ("", "0.6.3", QWEN3),
+    "A22": ("", "0.8.3", QWEN3),
     "L07": ("--no-enable-chunked-prefill --max-num-batched-tokens 4096", "0.19.0", GQA),
     "L08": ("--max-num-batched-tokens 64 --max-num-seqs 128", "0.19.0", GQA),
     "L09": ("--max-num-batched-tokens 8192 --max-num-seqs 2 --max-model-len 1024", "0.19.0", GQA),
@@ -161,3 +164,24 @@ def test_findings_are_ordered_and_carry_severity() -> None:
     assert [f.severity for f in findings] == [
         Severity.ERROR, Severity.SILENT, Severity.ERROR, Severity.WARNING,
     ]  # fmt: skip
+
+
+def test_a_class_that_the_version_does_not_know_is_refused_by_name() -> None:
+    assert found("vllm serve m", "0.6.3", QWEN3)["A21"] == (
+        "vLLM 0.6.3 does not know Qwen3ForCausalLM (first in 0.8.4 among the releases read) and "
+        "refuses to start; use 0.8.4 or later."
+    )
+    assert found("vllm serve m", "0.8.3", QWEN3)["A22"] == (
+        "vLLM 0.8.3 does not list Qwen3ForCausalLM (first in 0.8.4 among the releases read): it "
+        "starts only where the Transformers implementation takes its place, which these figures do "
+        "not describe. Use 0.8.4 or later."
+    )
+    listed = {**found("vllm serve m", "0.8.4", QWEN3), **found("vllm serve m", "0.33.0", QWEN3)}
+    assert not {"A21", "A22"} & listed.keys()
+
+
+def test_a_class_on_no_list_and_a_release_between_two_read_get_no_verdict() -> None:
+    assert not {"A21", "A22"} & found("vllm serve m", "0.6.3").keys()
+    llama4 = replace(GQA, architecture="Llama4ForConditionalGeneration")  # first in 0.8.3
+    assert "A22" in found("vllm serve m", "0.8.0", llama4)
+    assert not {"A21", "A22"} & found("vllm serve m", "0.8.1", llama4).keys()

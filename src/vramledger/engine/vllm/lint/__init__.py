@@ -13,6 +13,7 @@ from vramledger.engine.vllm.lint import (
     features,
     graphs,
     length,
+    model_class,
     parallel,
     scheduling,
     transfer,
@@ -21,6 +22,7 @@ from vramledger.engine.vllm.lint.rule import Rule
 
 RULES: Final[tuple[Rule, ...]] = (
     *arguments.RULES,
+    *model_class.RULES,
     *length.RULES,
     *scheduling.RULES,
     *parallel.RULES,
