@@ -5,7 +5,7 @@ from typing import Final
 from vramledger.model.figures import full_bytes_per_token, window_bytes_per_token
 from vramledger.model.inspection import inspect
 from vramledger.model.load import load_model
-from vramledger.sizing.people import FACTORS
+from vramledger.plan.factors import FACTORS
 from vramledger.units import GIB
 
 _FIVE: Final = (

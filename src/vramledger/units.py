@@ -26,6 +26,7 @@ _SUFFIX: Final = {
 }
 _COUNT: Final = re.compile(r"(?P<number>\d+(?:\.\d+)?)(?P<suffix>[kmgtKMGT]?)(?:i?B)?\Z")
 _LARGEST_COUNT: Final = 1 << 62
+_WRITTEN_OUT: Final = 1e15
 
 
 def div_ceil(amount: int, size: int) -> int:
@@ -73,6 +74,13 @@ def parse_count(text: str, what: str) -> int:
     if value > _LARGEST_COUNT or value != int(value):
         raise BadInput(f"{what} is {text!r}, which is not a usable whole number.")
     return int(value)
+
+
+def plain(value: float, digits: int = 10) -> str:
+    """A number as people write it: ``1,073,741,824``, ``0.25``; powers of ten only from 1e15."""
+    if not abs(value) < _WRITTEN_OUT:  # infinite and undefined ones too
+        return f"{value:g}"
+    return f"{float(f'{value:.{digits}g}'):,.15g}"
 
 
 def format_gib(amount_gib: float) -> str:

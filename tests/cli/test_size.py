@@ -301,7 +301,7 @@ def test_an_unknown_engine_argument_of_a_plan_is_refused_by_name(
     assert run(["size", str(plan)]) == 2
     err = capsys.readouterr().err
     assert "max-num-seqs" in err
-    assert "engine.args" in err
+    assert f"{plan} line 4, engine.args" in err
 
 
 @pytest.mark.parametrize(

@@ -25,8 +25,8 @@ def test_a_total_that_no_card_has_is_refused(amount: float) -> None:
     with pytest.raises(BadInput) as caught:
         with_total(find("T4"), amount)
     assert str(caught.value) == (
-        f"--total-gib is {amount:g} GiB, which no accelerator has; "
-        "give a size above 0 and up to 2048 GiB."
+        f"--total-gib is {amount:,g} GiB, which no accelerator has; "
+        "give a size above 0 and up to 2,048 GiB."
     )
 
 

@@ -256,6 +256,63 @@ def test_every_problem_is_told_at_once_in_the_order_of_the_file() -> None:
     )
 
 
+MISTAKES = """\
+name: mistakes
+model: Qwen/Qwen3-3B
+weights: [fp9]
+workload: {profile: chat-with-document, users: 60, concurrent: 4}
+scenarios:
+  day: {kind: latency, workload: {users: 9, factors: {active-shore: 1, active-share: 5}}}
+  late:
+    kind: latence
+    workload: {input_tokens: {p50: 900, p95: 90, max: 1000}, output_tokens: {p50: 9}, requests_per_s: 2e10}
+    contract: {ttft_s: {p50: 2, p95: 1}, done_by: "06:00"}
+gpus: [H100, L4]
+prices: {L4: cheap, L4OS: 1/h}
+headroom: 20
+"""
+
+
+def test_every_problem_of_every_kind_is_told_in_one_pass(tmp_path: Path) -> None:
+    path = tmp_path / "plan.yaml"
+    path.write_text(MISTAKES)
+    with pytest.raises(PlanProblems) as caught:
+        read_plan(str(path))
+    found = [sentence.replace(str(path), "plan.yaml") for sentence in caught.value.problems]
+    assert found == [
+        "plan.yaml line 2: model: Unknown model 'Qwen/Qwen3-3B' in the catalogue; the nearest known ones are Qwen/Qwen3-32B, Qwen/Qwen3-8B, Qwen/Qwen3-4B. hf:Qwen/Qwen3-3B reads it from the hub.",
+        "plan.yaml line 3: weights[0] is 'fp9'; allowed are as-stored, fp8, awq, gptq, int8, int4, bitsandbytes, nvfp4, mxfp4. The nearest is 'fp8'.",
+        "Unknown profile 'chat-with-document' in plan.yaml line 4, workload.profile; the nearest known one is chat-with-documents. Known are agents, batch-summarise, chat, chat-with-documents, classification, code-completion, rag, reasoning.",
+        "plan.yaml line 4: the workload gives its load more than once (concurrent, users); they are different figures, keep one.",
+        "Unknown factor 'active-shore' in plan.yaml line 6, scenarios.day.workload.factors.active-shore; the nearest known one is active-share.",
+        "plan.yaml line 6, scenarios.day.workload.factors.active-share is 5; it must be between 0 and 1 (share of the people who use it in the busy hour).",
+        "plan.yaml line 8: scenarios.late.kind is 'latence'; allowed are latency, throughput. The nearest is 'latency'.",
+        "plan.yaml line 9: input_tokens: p95 is 90, less than p50 at 900; percentiles rise.",
+        "plan.yaml line 9: output_tokens has no max; give the longest that may occur, because the few longest requests decide.",
+        "plan.yaml line 10: scenarios.late.contract.ttft_s: a higher percentile has a smaller limit; they rise.",
+        "The GPU name 'H100' in plan.yaml line 11, gpus[0] fits 3 cards: H100-80GB-PCIe, H100-80GB-SXM, H100-94GB-NVL; write one of these.",
+        "plan.yaml line 12: prices.L4 is 'cheap', which is not a price per time; write it as 1.10/h or USD 800/month.",
+        "Unknown GPU 'L4OS' in plan.yaml line 12, prices.L4OS; the nearest known ones are L40S, L4, L40. `vram gpus` lists every name that is understood.",
+        "plan.yaml line 13: headroom is 20; it must be less than 1.",
+    ]
+
+
+def test_what_follows_from_a_key_that_cannot_be_read_is_not_told() -> None:
+    assert problems(minimal(workload="{profil: chat, user: 60}")) == (
+        "plan.yaml line 3: workload has no key 'profil'; allowed are profile, input_tokens, output_tokens, requests, requests_per_s, seconds_per_request, concurrent, users, factors. The nearest is 'profile'.",
+        "plan.yaml line 3: workload has no key 'user'; allowed are profile, input_tokens, output_tokens, requests, requests_per_s, seconds_per_request, concurrent, users, factors. The nearest is 'users'.",
+    )
+
+
+def test_numbers_are_written_out() -> None:
+    text = minimal(
+        workload="{input_tokens: {p50: 2e9, max: 3}, output_tokens: {p50: 9, max: 9}, users: 5}"
+    )
+    assert problems(text) == (
+        "plan.yaml line 3: workload.input_tokens.p50 is 2,000,000,000; it must be at most 1,073,741,824.",
+    )
+
+
 def test_a_file_of_requests_is_not_read_yet_and_says_so() -> None:
     with pytest.raises(CannotKnow) as caught:
         parse_plan(minimal(workload="requests.parquet"))

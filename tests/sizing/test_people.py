@@ -4,7 +4,8 @@ import pytest
 
 from vramledger.errors import BadInput, UnknownName
 from vramledger.evidence import Basis
-from vramledger.sizing.people import FACTORS, poisson_quantile, traffic
+from vramledger.plan.factors import FACTORS
+from vramledger.sizing.people import poisson_quantile, traffic
 
 
 def test_littles_law_gives_the_mean_in_flight() -> None:

@@ -9,7 +9,7 @@ from vramledger.errors import BadInput
 from vramledger.evidence import Basis, Figure
 from vramledger.frozen import frozen
 from vramledger.hardware.accelerator import Accelerator, Vendor
-from vramledger.units import GIB
+from vramledger.units import GIB, plain
 
 LARGEST_GIB: Final = 2048.0  # no accelerator reports more than 2 TiB
 _KEPT_AT_MOST: Final = 0.03  # the largest share any driver in the catalogue keeps for itself
@@ -95,8 +95,8 @@ def check_gib(amount: float, what: str) -> None:
     """
     if not isfinite(amount) or not 0 < amount <= LARGEST_GIB:
         raise BadInput(
-            f"{what} is {amount:g} GiB, which no accelerator has; "
-            f"give a size above 0 and up to {LARGEST_GIB:g} GiB."
+            f"{what} is {plain(amount)} GiB, which no accelerator has; "
+            f"give a size above 0 and up to {plain(LARGEST_GIB)} GiB."
         )
 
 

@@ -2,13 +2,13 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Final, TypeVar
+from typing import Final, TypeAlias, TypeVar
 
 from vramledger.errors import BadInput, CannotKnow, UnknownName
 from vramledger.plan import cards
 from vramledger.plan.contract import contract
 from vramledger.plan.document import PlanPart, ScenarioPart
-from vramledger.plan.problems import PlanProblems
+from vramledger.plan.problems import NotStated, PlanProblems, in_order
 from vramledger.plan.requirement import (
     EngineChoice,
     Form,
@@ -17,10 +17,11 @@ from vramledger.plan.requirement import (
     Requirement,
     Scenario,
 )
-from vramledger.plan.workload import lengths, load, written
+from vramledger.plan.workload import check_stated, lengths, load, written
 from vramledger.yaml_text import YamlText
 
 T = TypeVar("T")
+Known: TypeAlias = Callable[[str], object]
 _ENGINES: Final = ("vllm",)
 _OTHER_ENGINES: Final = ("sglang", "tensorrt-llm", "tgi", "llama.cpp", "lmdeploy")
 _ONLY_SCENARIO: Final = ScenarioPart(kind="latency")
@@ -43,25 +44,51 @@ class _Collected:
             self.unknown.append(error)
         return None
 
-    def all_of(self, parts: list[Callable[[], T]]) -> tuple[T, ...]:
+    def all_of(self, parts: list[Callable[[], T | None]]) -> tuple[T, ...]:
         found = [self.attempt(part) for part in parts]
         return tuple(value for value in found if value is not None)
 
-    def stop_at_problems(self, name: str) -> None:
+    def problems(self, *, stated_only: bool = False) -> tuple[str, ...]:
+        """Every sentence; `stated_only` leaves out those about what is not stated."""
+        told: list[str] = []
+        for error in self.bad:
+            if isinstance(error, PlanProblems):
+                told += error.problems
+            elif not (stated_only and isinstance(error, NotStated)):
+                told.append(str(error))
+        return tuple(told)
+
+    def stop_at_problems(self, text: YamlText) -> None:
         if self.bad:
-            raise PlanProblems([str(error) for error in self.bad], name)
+            raise PlanProblems(in_order(self.problems(), text), text.name)
         if self.unknown:
             raise self.unknown[0]
 
 
-def build(plan: PlanPart, text: YamlText) -> Requirement:
-    """The requirement.
+def problems_of(plan: PlanPart, text: YamlText, known: Known | None = None) -> tuple[str, ...]:
+    """What is wrong with the readable rest of a plan; what it does not state is not told."""
+    met = _Collected()
+    _built(plan, text, known, met)
+    return met.problems(stated_only=True)
+
+
+def build(plan: PlanPart, text: YamlText, known: Known | None = None) -> Requirement:
+    """The requirement. `known` raises BadInput for a model's name that is none.
 
     Raises:
         PlanProblems: parts contradict each other or name what is not known; all are told.
         CannotKnow: a part is sound but not supported yet.
     """
     met = _Collected()
+    requirement = _built(plan, text, known, met)
+    met.stop_at_problems(text)
+    return requirement
+
+
+def _built(plan: PlanPart, text: YamlText, known: Known | None, met: _Collected) -> Requirement:
+    """The requirement as far as its parts are sound; `met` holds what is wrong."""
+    met.attempt(lambda: _model(plan, text, known))
+    met.attempt(lambda: check_stated(written(plan.workload, ("workload",), text), text))
     engine = met.attempt(lambda: _engine(plan, text))
     own = plan.scenarios or {"all": _ONLY_SCENARIO}
     scenarios = met.all_of([_later(_scenario, plan, name, own[name], text, met) for name in own])
@@ -84,7 +111,6 @@ def build(plan: PlanPart, text: YamlText) -> Requirement:
         [_later(cards.price, name, given, sheets, text) for name, given in plan.prices.items()]
     )
     currency = met.attempt(lambda: cards.one_currency(prices, text))
-    met.stop_at_problems(text.name)
     return Requirement(
         name=plan.name,
         form=Form(plan.form),
@@ -102,6 +128,15 @@ def build(plan: PlanPart, text: YamlText) -> Requirement:
     )
 
 
+def _model(plan: PlanPart, text: YamlText, known: Known | None) -> None:
+    if known is None or not plan.model:
+        return
+    try:
+        known(plan.model)
+    except BadInput as error:
+        raise BadInput(f"{text.place(('model',))}: model: {error}") from error
+
+
 def _later(call: Callable[..., T], *arguments: object) -> Callable[[], T]:
     return lambda: call(*arguments)
 
@@ -115,7 +150,8 @@ def _engine(plan: PlanPart, text: YamlText) -> EngineChoice:
         )
     if name not in _ENGINES:
         raise UnknownName("engine", name, (*_ENGINES, *_OTHER_ENGINES), place)
-    return EngineChoice(name, plan.engine.version, _arguments(plan.engine.args))
+    where = text.place(("engine", "args"))
+    return EngineChoice(name, plan.engine.version, _arguments(plan.engine.args), where)
 
 
 def _arguments(args: dict[str, str | int | float | bool | None]) -> dict[str, str | None]:
@@ -132,21 +168,25 @@ def _arguments(args: dict[str, str | int | float | bool | None]) -> dict[str, st
 
 def _scenario(
     plan: PlanPart, name: str, part: ScenarioPart, text: YamlText, met: _Collected
-) -> Scenario:
+) -> Scenario | None:
     path = ("scenarios", name)
     own = [] if part.workload is None else [written(part.workload, (*path, "workload"), text)]
     places = (*own, written(plan.workload, ("workload",), text))
-    known = lengths(places, text)
-    met.notes += known.notes
     kind = Kind(part.kind)
+    known = met.attempt(lambda: lengths(places, text))
+    carried = met.attempt(lambda: load(places, text))
+    agreed = met.attempt(lambda: contract(part.contract, kind, (*path, "contract"), text))
+    if known is None or carried is None or agreed is None:
+        return None
+    met.notes += known.notes
     kept = plan.headroom if part.headroom is None else part.headroom
     return Scenario(
         name=name,
         kind=kind,
         lengths=known.distribution,
-        load=load(places, text),
+        load=carried,
         hours=part.hours,
         headroom=None if isinstance(kept, str) else kept,
-        contract=contract(part.contract, kind, (*path, "contract"), text),
+        contract=agreed,
         profile=known.profile,
     )

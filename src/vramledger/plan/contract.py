@@ -7,6 +7,7 @@ from vramledger.plan.document import ContractPart
 from vramledger.plan.percentiles import share_of
 from vramledger.plan.problems import dotted
 from vramledger.plan.requirement import Contract, Kind, LatencyLimit
+from vramledger.units import plain
 from vramledger.yaml_text import KeyPath, YamlText
 
 _LATENCIES: Final = ("ttft_s", "first_answer_s", "itl_s", "tpot_s", "queue_s", "e2e_s")
@@ -63,5 +64,5 @@ def _limit(row: dict[str, float], path: KeyPath, text: YamlText) -> LatencyLimit
         raise BadInput(f"{where}: a higher percentile has a smaller limit; they rise.")
     reach = row.get(_INPUT_MAX)
     if reach is not None and (reach < 1 or reach != int(reach)):
-        raise BadInput(f"{where}: input_max is {reach:g}; it counts whole tokens from 1.")
+        raise BadInput(f"{where}: input_max is {plain(reach)}; it counts whole tokens from 1.")
     return LatencyLimit(None if reach is None else int(reach), percentiles)

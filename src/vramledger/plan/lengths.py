@@ -14,6 +14,7 @@ from typing import Final
 from vramledger.errors import BadInput
 from vramledger.evidence import Basis
 from vramledger.frozen import frozen
+from vramledger.units import plain
 
 LONGEST: Final = 1 << 30  # tokens; longer than any context
 _BODY_BINS: Final = 8  # below the lowest percentile
@@ -98,7 +99,7 @@ def from_cells(
     whole = fsum(weight for _, _, weight in given)
     if not isfinite(whole) or whole <= 0 or any(weight < 0 for _, _, weight in given):
         raise BadInput(
-            f"{source}: the shares add up to {whole:g}; give each row a share or count of 0 or "
+            f"{source}: the shares add up to {plain(whole)}; give each row a share or count of 0 or "
             "more, and at least one above 0."
         )
     merged: dict[tuple[int, int], float] = {}
@@ -154,8 +155,8 @@ def from_percentiles(points: Mapping[float, float], what: str) -> Marginal:
     for (lower, low), (upper, high) in pairwise(zip(shares, values, strict=True)):
         if high < low:
             raise BadInput(
-                f"{what}: {_percentile_name(upper)} is {high:g}, less than "
-                f"{_percentile_name(lower)} at {low:g}; percentiles rise."
+                f"{what}: {_percentile_name(upper)} is {plain(high)}, less than "
+                f"{_percentile_name(lower)} at {plain(low)}; percentiles rise."
             )
     knots = {share: points[share] for share in shares}
     if 0.0 in knots:
@@ -192,7 +193,7 @@ def from_bins(bins: Sequence[tuple[float, float]], what: str) -> Marginal:
     whole = fsum(weights)
     if not isfinite(whole) or whole <= 0 or any(weight < 0 for weight in weights):
         raise BadInput(
-            f"{what}: the shares add up to {whole:g}; give each bin a share or count of 0 or more, "
+            f"{what}: the shares add up to {plain(whole)}; give each bin a share or count of 0 or more, "
             "and at least one above 0."
         )
     last_edge = edges[max(index for index, weight in enumerate(weights) if weight > 0) + 1]
@@ -246,7 +247,7 @@ def _quantile(pairs: list[tuple[int, float]], share: float) -> int:
 def _check_tokens(tokens: float, what: str) -> None:
     if not isfinite(tokens) or not 0 <= tokens <= LONGEST:
         raise BadInput(
-            f"{what} has a length of {tokens:g} tokens; a length is between 0 and {LONGEST:,}."
+            f"{what} has a length of {plain(tokens)} tokens; a length is between 0 and {LONGEST:,}."
         )
 
 

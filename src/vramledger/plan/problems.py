@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 from vramledger.errors import BadInput, nearest
 from vramledger.frozen import frozen
 from vramledger.plan.percentiles import PATTERN
+from vramledger.units import plain
 from vramledger.yaml_text import Key, KeyPath, YamlText
 
 if TYPE_CHECKING:
@@ -48,6 +49,10 @@ class PlanProblems(BadInput):
         super().__init__(self.problems[0] + rest)
 
 
+class NotStated(BadInput):
+    """Something a plan leaves out; no news where a key beside it could not be read."""
+
+
 def sentences(error: "ValidationError", text: YamlText) -> tuple[str, ...]:
     """One sentence for each of pydantic's findings, in the order of the file."""
     found: dict[tuple[int, str], None] = {}
@@ -57,6 +62,22 @@ def sentences(error: "ValidationError", text: YamlText) -> tuple[str, ...]:
         say = _SENTENCES.get(problem.kind, _wrong_kind)
         found[line, f"{text.name} line {line}: {say(problem)}"] = None
     return tuple(sentence for _, sentence in sorted(found))
+
+
+def paths(error: "ValidationError", text: YamlText) -> tuple[KeyPath, ...]:
+    """Where pydantic's findings are in the file; a missing key's path ends with that key."""
+    return tuple(_problem(detail, text).path for detail in error.errors(include_url=False))
+
+
+def in_order(problems: Iterable[str], text: YamlText) -> tuple[str, ...]:
+    """Every problem once, in the order of the lines it names."""
+    line = re.compile(rf"{re.escape(text.name)} line (\d+)")
+
+    def number(problem: str) -> int:
+        match = line.search(problem)
+        return int(match[1]) if match else 0
+
+    return tuple(sorted(dict.fromkeys(problems), key=number))
 
 
 def dotted(path: KeyPath) -> str:
@@ -129,7 +150,7 @@ def _not_a_choice(problem: _Problem) -> str:
 def _out_of_range(problem: _Problem) -> str:
     name, words = _BOUNDS[problem.kind]
     bound = problem.context[name]
-    return f"{problem.key} is {_shown(problem.given)}; it must be {words} {bound:g}."
+    return f"{problem.key} is {_shown(problem.given)}; it must be {words} {plain(bound)}."
 
 
 def _wrong_pattern(problem: _Problem) -> str:
@@ -170,6 +191,8 @@ def _shown(given: Any) -> str:
         return "a list"
     if given is None:
         return "empty"
+    if isinstance(given, float):
+        return plain(given)
     written = str(given).lower() if isinstance(given, bool) else repr(given)
     return written if len(written) <= 60 else written[:57] + "..."
 

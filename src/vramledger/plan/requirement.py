@@ -8,6 +8,7 @@ from vramledger.evidence import Basis
 from vramledger.frozen import frozen
 from vramledger.hardware.accelerator import Accelerator
 from vramledger.plan.lengths import LengthDistribution
+from vramledger.units import plain
 
 
 class Form(StrEnum):
@@ -67,7 +68,7 @@ class Contract:
     def lines(self) -> tuple[str, ...]:
         """Every threshold in words, one each."""
         found = [
-            f"{key} p{share * 100:g} <= {seconds:g}"
+            f"{key} p{share * 100:g} <= {plain(seconds)}"
             + ("" if limit.input_max is None else f" up to {limit.input_max:,} input tokens")
             for key, limits in self.latency.items()
             for limit in limits
@@ -80,7 +81,7 @@ class Contract:
         if self.done_by is not None:
             found.append(f"done by {self.done_by}")
         if self.requests_per_hour is not None:
-            found.append(f"{self.requests_per_hour:g} requests an hour")
+            found.append(f"{plain(self.requests_per_hour)} requests an hour")
         return tuple(found)
 
     @property
@@ -110,6 +111,7 @@ class EngineChoice:
     name: str = "vllm"
     version: str | None = None  # None: the newest known
     args: Mapping[str, str | None] = field(default_factory=dict)  # None: a switch
+    where: str = ""  # file and line of the arguments
 
 
 @frozen

@@ -7,6 +7,7 @@ from vramledger.errors import BadInput, CannotKnow
 from vramledger.evidence import Basis
 from vramledger.frozen import frozen
 from vramledger.plan.document import Bin, WorkloadPart
+from vramledger.plan.factors import check_factor
 from vramledger.plan.lengths import (
     LengthDistribution,
     Marginal,
@@ -16,8 +17,10 @@ from vramledger.plan.lengths import (
     independent,
 )
 from vramledger.plan.percentiles import share_of
+from vramledger.plan.problems import NotStated, PlanProblems, dotted
 from vramledger.plan.profile import profile
 from vramledger.plan.requirement import Load, LoadUnit
+from vramledger.units import plain
 from vramledger.yaml_text import KeyPath, YamlText
 
 _RECORDINGS: Final = (".parquet", ".json", ".jsonl", ".csv")
@@ -72,7 +75,7 @@ def lengths(places: tuple[Written, ...], text: YamlText) -> Lengths:
         given = place.gives(_LENGTH_KEYS)
         if given:
             return _lengths(place, given, text)
-    raise BadInput(
+    raise NotStated(
         f"{text.place(places[-1].path)}: the workload gives no lengths; add input_tokens and "
         "output_tokens (percentiles or bins), requests (a joint histogram) or a profile."
     )
@@ -88,17 +91,38 @@ def load(places: tuple[Written, ...], text: YamlText) -> Load:
         given = place.gives(_LOAD_KEYS)
         if given:
             return _load(place, given, text)
-    raise BadInput(
+    raise NotStated(
         f"{text.place(places[0].path)}: the workload gives no load; add one of "
         f"{', '.join(_LOAD_KEYS)}."
     )
+
+
+def check_stated(place: Written, text: YamlText) -> None:
+    """Refuse what a place states wrongly, whether or not a scenario uses it.
+
+    Raises:
+        BadInput: its load or its lengths cannot be used; `PlanProblems` where both cannot.
+    """
+    wrong: list[str] = []
+    for keys, read in ((_LENGTH_KEYS, lengths), (_LOAD_KEYS, load)):
+        try:
+            if place.gives(keys):
+                read((place,), text)
+        except NotStated:
+            continue  # a scenario may state the rest
+        except PlanProblems as error:
+            wrong += error.problems
+        except BadInput as error:
+            wrong.append(str(error))
+    if wrong:
+        raise PlanProblems(wrong, text.name)
 
 
 def _lengths(place: Written, given: tuple[str, ...], text: YamlText) -> Lengths:
     part, where = place.part, text.place(place.path)
     marginals = ("input_tokens", "output_tokens")
     if len(given) == 1 and part.profile is not None:
-        shape = profile(part.profile, text.place((*place.path, "profile")))
+        shape = profile(part.profile, named((*place.path, "profile"), text))
         known = "the figures of a public trace" if shape.basis is Basis.QUOTED else "assumed"
         said = f"Lengths are {known}: {shape.lengths.source}."
         return Lengths(shape.lengths, (said,), shape.name)
@@ -107,18 +131,35 @@ def _lengths(place: Written, given: tuple[str, ...], text: YamlText) -> Lengths:
         source = f"requests in {where}"
         return Lengths(from_cells(rows, Basis.ASSUMED, source), ())
     if given == marginals:
-        inputs = _marginal(part.input_tokens, "input_tokens", place, text)
-        outputs = _marginal(part.output_tokens, "output_tokens", place, text)
+        inputs, outputs = _marginals(place, text)
         both = independent(inputs, outputs, Basis.ASSUMED, f"lengths in {where}")
         assumed = (each.assumed for each in (inputs, outputs) if each.assumed)
         return Lengths(both, ("Input and output lengths are taken as independent.", *assumed))
     if len(given) == 1:
         (other,) = set(marginals) - set(given)
-        raise BadInput(f"{where}: the workload gives {given[0]} but no {other}; give both.")
+        raise NotStated(f"{where}: the workload gives {given[0]} but no {other}; give both.")
     raise BadInput(
         f"{where}: the workload gives its lengths more than once ({', '.join(given)}); keep "
         "input_tokens with output_tokens, or requests, or profile."
     )
+
+
+def _marginals(place: Written, text: YamlText) -> list[Marginal]:
+    """Both lengths, or what is wrong with either."""
+    found, wrong = [], []
+    for key in ("input_tokens", "output_tokens"):
+        try:
+            found.append(_marginal(getattr(place.part, key), key, place, text))
+        except BadInput as error:
+            wrong.append(str(error))
+    if wrong:
+        raise PlanProblems(wrong, text.name)
+    return found
+
+
+def named(path: KeyPath, text: YamlText) -> str:
+    """``plan.yaml line 7, workload.profile``."""
+    return f"{text.place(path)}, {dotted(path)}"
 
 
 def _marginal(
@@ -143,9 +184,10 @@ def _load(place: Written, given: tuple[str, ...], text: YamlText) -> Load:
     _only_with(
         part.seconds_per_request, "seconds_per_request", LoadUnit.REQUESTS_PER_S, unit, where
     )
+    _known_factors(place, text)
     amount = float(getattr(part, unit))
     if unit is not LoadUnit.REQUESTS_PER_S and amount != int(amount):
-        raise BadInput(f"{where}: {unit} is {amount:g}; it counts whole ones.")
+        raise BadInput(f"{where}: {unit} is {plain(amount)}; it counts whole ones.")
     return Load(
         unit=unit,
         amount=amount,
@@ -153,6 +195,18 @@ def _load(place: Written, given: tuple[str, ...], text: YamlText) -> Load:
         factors=dict(part.factors or {}),
         source=f"{unit} in {where}",
     )
+
+
+def _known_factors(place: Written, text: YamlText) -> None:
+    """Refuse every factor that is none, or out of its range, in one go."""
+    wrong = []
+    for name, value in (place.part.factors or {}).items():
+        try:
+            check_factor(name, value, named((*place.path, "factors", name), text))
+        except BadInput as error:
+            wrong.append(str(error))
+    if wrong:
+        raise PlanProblems(wrong, text.name)
 
 
 def _only_with(value: Any, key: str, needs: LoadUnit, unit: LoadUnit, where: str) -> None:

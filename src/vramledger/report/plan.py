@@ -4,6 +4,7 @@ from typing import Any
 
 from vramledger.plan.check import PlanCheck
 from vramledger.plan.requirement import Requirement, Scenario
+from vramledger.units import plain
 
 SCHEMA = "vramledger.plan/1"
 _SHARES = {"p50": 0.5, "p95": 0.95, "p99": 0.99, "max": 1.0}
@@ -52,7 +53,7 @@ def _scenario_lines(scenario: Scenario) -> list[str]:
     kept = "auto" if scenario.headroom is None else f"{scenario.headroom:.0%}"
     lengths = scenario.lengths
     readers = {"input": lengths.input_at, "output": lengths.output_at, "total": lengths.total_at}
-    load = f"{scenario.load.amount:g} {scenario.load.unit}"
+    load = f"{plain(scenario.load.amount)} {scenario.load.unit}"
     lines = [
         f"{scenario.name}: {scenario.kind}{hours}, {load}, headroom {kept}",
         f"  {'tokens':<8}{'mean':>10}" + "".join(f"{name:>10}" for name in _SHARES),

@@ -18,6 +18,7 @@ from vramledger.sizing.limits import MOST_REFUSED, limit_for, within
 from vramledger.sizing.loads import load_notes, need_of
 from vramledger.sizing.question import Question
 from vramledger.sizing.served import served
+from vramledger.units import plain
 
 _DEFAULT_PROFILE = "chat"
 _MOST = 1e9
@@ -191,7 +192,7 @@ def _load(asked: Asked) -> Load:
         )
     unit, amount = next(iter(stated.items()))
     if not (isfinite(amount) and 0 < amount <= _MOST):
-        raise BadInput(f"The load is {amount:g}; it must be above 0 and at most 1e9.")
+        raise BadInput(f"The load is {plain(amount)}; it must be above 0 and at most 1e9.")
     if asked.factors and unit is not LoadUnit.USERS:
         raise BadInput("--factor changes how people become requests; give it with --users.")
     return Load(

@@ -38,7 +38,7 @@ def question_of(requirement: Requirement) -> Question:
     model = with_cache(load_model(requirement.model))
     if any(scenario.profile for scenario in requirement.scenarios):
         of_text(model, f"{where}: the request profiles")
-    args = engine_arguments(engine.args, engine.version, where)
+    args = engine_arguments(engine.args, engine.version, engine.where or where)
     most = min(model.text.max_positions, args.max_model_len or model.text.max_positions)
     kept = [within(scenario.lengths, most, scenario.name) for scenario in requirement.scenarios]
     scenarios = [

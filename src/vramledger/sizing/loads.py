@@ -5,10 +5,12 @@ from math import ceil
 from typing import Final
 
 from vramledger.evidence import Figure
+from vramledger.plan.factors import FACTORS, Factor
 from vramledger.plan.requirement import Kind, Load, LoadUnit, Scenario
 from vramledger.sizing.need import Need
 from vramledger.sizing.peaks import one_request
-from vramledger.sizing.people import FACTORS, PEAK_SHARE, Factor, poisson_quantile, traffic
+from vramledger.sizing.people import PEAK_SHARE, poisson_quantile, traffic
+from vramledger.units import plain
 
 _OF_DURATION: Final = ("first-token-seconds", "tokens-per-second")
 
@@ -117,11 +119,13 @@ def _rate_chain(scenario: Scenario) -> tuple[str, ...]:
     """How a rate became requests in flight."""
     load = scenario.load
     if load.seconds_per_request is not None:
-        return (f"{load.amount:g} requests/s of {load.seconds_per_request:g} s each, as stated.",)
+        return (
+            f"{plain(load.amount)} requests/s of {plain(load.seconds_per_request)} s each, as stated.",
+        )
     seconds = _durations(scenario.lengths.mean_output)[1]
     factors = _factors_text(f for f in FACTORS if f.name in _OF_DURATION)
     return (
-        f"{load.amount:g} requests/s of {seconds:.0f} s each are kept up (assumed: {factors}).",
+        f"{plain(load.amount)} requests/s of {seconds:.0f} s each are kept up (assumed: {factors}).",
     )
 
 
@@ -131,7 +135,7 @@ def _people_chain(scenario: Scenario) -> tuple[str, ...]:
     result = traffic(ceil(load.amount), scenario.lengths.mean_output, load.factors)
     people = "person makes" if result.people == 1 else "people make"
     said = (
-        f"{result.people:,} {people} {result.requests_per_s.value:.3g} requests/s of "
+        f"{result.people:,} {people} {plain(result.requests_per_s.value, 3)} requests/s of "
         f"{result.seconds_per_request.value:.0f} s in the busiest minutes (assumed: "
         f"{_factors_text(result.factors)})."
     )
@@ -148,7 +152,7 @@ _CHAINS: Final[Mapping[LoadUnit, Callable[[Scenario], tuple[str, ...]]]] = {
 def _throughput_note(scenario: Scenario) -> str:
     if _waits(scenario):
         return (
-            f"{scenario.name}: its {scenario.load.amount:g} users were ignored, because work that is "
+            f"{scenario.name}: its {plain(scenario.load.amount)} users were ignored, because work that is "
             f"to be done by {scenario.contract.done_by} may wait: memory holds one request at a time, "
             "the least; state concurrent or requests_per_s to hold more."
         )

@@ -7,58 +7,16 @@ whatever the durations (the M/G/infinity queue), which gives the peak.
 """
 
 from collections.abc import Mapping
-from math import exp, inf, isfinite
+from math import exp
 from typing import Final
 
-from vramledger.errors import BadInput, UnknownName
+from vramledger.errors import BadInput
 from vramledger.evidence import Basis, Figure
 from vramledger.frozen import frozen
+from vramledger.plan.factors import Factor, with_changes
 
 _SECONDS_AN_HOUR: Final = 3600.0
 PEAK_SHARE: Final = 0.99  # of the busy hour's moments that the peak covers
-
-
-@frozen
-class Factor:
-    """One assumption of the chain; `low` makes for less load, `high` for more."""
-
-    name: str
-    low: float
-    expected: float
-    high: float
-    meaning: str
-    least: float = 0.0
-    most: float = inf
-
-
-FACTORS: Final = (
-    Factor(
-        "active-share", 0.3, 0.5, 0.8, "share of the people who use it in the busy hour", 0.0, 1.0
-    ),
-    Factor(
-        "requests-per-hour",
-        10.0,
-        20.0,
-        40.0,
-        "requests an active person sends in that hour",
-        0.0,
-        1e6,
-    ),
-    Factor(
-        "peak-factor", 1.2, 1.5, 2.0, "busiest minutes of the hour over its average", 1.0, 100.0
-    ),
-    Factor(
-        "tokens-per-second",
-        40.0,
-        25.0,
-        15.0,
-        "output tokens a request receives per second",
-        0.01,
-        1e6,
-    ),
-    Factor("first-token-seconds", 0.5, 1.0, 3.0, "time to the first token under load", 0.0, 3600.0),
-)
-_BY_NAME: Final = {factor.name: factor for factor in FACTORS}
 
 
 @frozen
@@ -84,7 +42,7 @@ def traffic(
     """
     if people < 1:
         raise BadInput(f"The number of people is {people}; it must be at least 1.")
-    factors = _with_changes(changed or {})
+    factors = with_changes(changed or {})
     ends = [_chain(people, mean_output_tokens, factors, end) for end in ("low", "expected", "high")]
     return Traffic(
         people=people,
@@ -118,26 +76,6 @@ def _chain(people: int, output: float, factors: tuple[Factor, ...], end: str) ->
 
 def _end(factor: Factor, end: str) -> float:
     return {"low": factor.low, "expected": factor.expected, "high": factor.high}[end]
-
-
-def _with_changes(changed: Mapping[str, float]) -> tuple[Factor, ...]:
-    for name, value in changed.items():
-        factor = _BY_NAME.get(name)
-        if factor is None:
-            raise UnknownName("factor", name, _BY_NAME)
-        if not isfinite(value) or not factor.least <= value <= factor.most:
-            raise BadInput(
-                f"The factor {name} is {value:g}; it must be between {factor.least:g} and "
-                f"{factor.most:g} ({factor.meaning})."
-            )
-    return tuple(
-        Factor(
-            f.name, changed[f.name], changed[f.name], changed[f.name], f.meaning, f.least, f.most
-        )
-        if f.name in changed
-        else f
-        for f in FACTORS
-    )
 
 
 def _figure(ends: list[float], source: str) -> Figure:
