@@ -4,11 +4,41 @@
 within a major version; everything else in the package may move.
 """
 
-from vramledger.ledger.ledger import Ledger
-from vramledger.model.inspection import Inspection
-from vramledger.sizing.candidate import Sizing
+from typing import TYPE_CHECKING, Final
 
-__all__ = ["Inspection", "Ledger", "Sizing", "inspect", "ledger", "size", "size_plan"]
+from vramledger.engine.finding import Finding
+from vramledger.evidence import Figure
+from vramledger.ledger.ledger import Ledger, RankLedger, Row
+from vramledger.ledger.solve import Solution
+from vramledger.ledger.versus import Versus
+from vramledger.model.inspection import CacheFigures, Inspection
+from vramledger.sizing.candidate import Candidate, CardResult, Sizing
+
+if TYPE_CHECKING:
+    from vramledger.ledger.case import Case as _Case
+
+__all__ = [
+    "CacheFigures",
+    "Candidate",
+    "CardResult",
+    "Figure",
+    "Finding",
+    "Inspection",
+    "Ledger",
+    "RankLedger",
+    "Row",
+    "Sizing",
+    "Solution",
+    "Versus",
+    "compare",
+    "inspect",
+    "ledger",
+    "size",
+    "size_plan",
+    "solve",
+]
+
+_MOST_GIB: Final = 1e6
 
 
 def inspect(model: str) -> Inspection:
@@ -33,6 +63,7 @@ def ledger(
     *,
     engine_version: str | None = None,
     total_gib: float | None = None,
+    used_gib: float = 0.0,
     request_tokens: int | None = None,
 ) -> Ledger:
     """The memory account of a launch command or of a file that holds one.
@@ -42,6 +73,7 @@ def ledger(
         gpu: a name of ``vram gpus``, or ``auto``.
         engine_version: wins over the version the launch states.
         total_gib: memory the driver reports, per GPU, instead of the catalogue's.
+        used_gib: memory that other processes hold, per GPU.
         request_tokens: length of the requests that `capacity_tokens` counts.
 
     Raises:
@@ -49,30 +81,106 @@ def ledger(
         UnknownName: a flag, version, model or GPU is not known.
         CannotKnow: the launch is another engine's.
     """
-    from vramledger.engine.read import read_launch
-    from vramledger.errors import CannotKnow
-    from vramledger.ledger.case import Case
-    from vramledger.ledger.question import accelerator_for, model_of
     from vramledger.ledger.upgrade import account
 
-    said = read_launch(launch, version=engine_version)
-    if said.engine != "vllm":
-        raise CannotKnow(f"The launch is {said.engine}'s, whose memory rules are not known here.")
-    card = accelerator_for(gpu, total_gib)
-    return account(Case(said, model_of(said), card, engine_version, request_tokens))
+    return account(_case(launch, gpu, engine_version, total_gib, used_gib, request_tokens))
 
 
-def size(model: str, *, concurrent: float, profile: str, gpus: tuple[str, ...] = ()) -> Sizing:
-    """Cards and layouts that hold so many requests in flight of a shipped profile.
+def solve(
+    launch: str,
+    gpu: str,
+    target: str,
+    *,
+    requests: int = 1,
+    request_tokens: int | None = None,
+    engine_version: str | None = None,
+    total_gib: float | None = None,
+    used_gib: float = 0.0,
+) -> Solution:
+    """The extreme value of one setting at which the launch still holds its requests.
+
+    Args:
+        launch: as for `ledger`.
+        gpu: a name of ``vram gpus``, or ``auto``.
+        target: ``max-model-len``, ``max-num-seqs``, ``gpu-memory-utilization``,
+            ``kv-cache-memory-bytes`` or ``gpus``.
+        requests: how many are held at once.
+        request_tokens: their length, full length where none is given.
+        engine_version: wins over the version the launch states.
+        total_gib: memory the driver reports, per GPU, instead of the catalogue's.
+        used_gib: memory that other processes hold, per GPU.
 
     Raises:
-        BadInput: a number out of range, or requests longer than the model allows.
+        BadInput: the launch, the layout or a value is not possible.
+        UnknownName: a flag, version, model, GPU or target is not known.
+        CannotKnow: the launch is another engine's, or the model keeps no cache that is known.
+    """
+    from vramledger.ledger.solve import Load
+    from vramledger.ledger.solve import solve as solved
+
+    case = _case(launch, gpu, engine_version, total_gib, used_gib, request_tokens)
+    return solved(case, target, Load(_at_least_one(requests, "requests"), request_tokens))
+
+
+def compare(
+    before: str,
+    after: str,
+    gpu: str,
+    *,
+    engine_version: str | None = None,
+    total_gib: float | None = None,
+    used_gib: float = 0.0,
+) -> Versus:
+    """Two launches on the same card: the settings that differ, what changes in the account, and why.
+
+    Args:
+        before: as for `ledger`.
+        after: likewise; each keeps the version it states itself.
+        gpu: a name of ``vram gpus``, or ``auto``.
+        engine_version: of a launch that states none.
+        total_gib: memory the driver reports, per GPU, instead of the catalogue's.
+        used_gib: memory that other processes hold, per GPU.
+
+    Raises:
+        BadInput: a launch, a layout or a value is not possible.
+        UnknownName: a flag, version, model or GPU is not known.
+        CannotKnow: a launch is another engine's.
+    """
+    from vramledger.ledger.versus import versus
+
+    first = _case(before, gpu, None, total_gib, used_gib, version_if_unstated=engine_version)
+    second = _case(after, gpu, None, total_gib, used_gib, version_if_unstated=engine_version)
+    return versus(first, second)
+
+
+def size(
+    model: str,
+    *,
+    users: int | None = None,
+    concurrent: float | None = None,
+    rate: float | None = None,
+    profile: str,
+    gpus: tuple[str, ...] = (),
+) -> Sizing:
+    """Cards and layouts that hold a load of a shipped profile.
+
+    Args:
+        model: a directory, file, catalogue id or ``hf:org/name``.
+        users: people with access; give one of the three loads.
+        concurrent: requests in flight at the peak.
+        rate: requests per second at the peak.
+        profile: the shape of the requests, such as ``chat``.
+        gpus: names of ``vram gpus``; all of them where none is given.
+
+    Raises:
+        BadInput: no load or several, a number out of range, or requests longer than the model allows.
         UnknownName: a model, profile or GPU is not known.
     """
     from vramledger.sizing.ask import Asked, question_from
     from vramledger.sizing.search import size as sized
 
-    return sized(question_from(model, Asked(concurrent=concurrent, profile=profile, gpus=gpus)))
+    asked = Asked(users=users, concurrent=concurrent, rate=rate, profile=profile, gpus=gpus)
+    return sized(question_from(model, asked))
 
 
 def size_plan(path: str) -> Sizing:
@@ -86,3 +194,42 @@ def size_plan(path: str) -> Sizing:
     from vramledger.sizing.search import size as sized
 
     return sized(question_of(read_plan(path)))
+
+
+def _case(
+    text: str,
+    gpu: str,
+    version: str | None,
+    total_gib: float | None,
+    used_gib: float,
+    request_tokens: int | None = None,
+    *,
+    version_if_unstated: str | None = None,
+) -> "_Case":
+    from vramledger.engine.read import read_launch
+    from vramledger.errors import BadInput, CannotKnow
+    from vramledger.ledger.case import Case
+    from vramledger.ledger.question import accelerator_for, model_of
+
+    if request_tokens is not None:
+        _at_least_one(request_tokens, "request_tokens")
+    if not 0 <= used_gib < _MOST_GIB:
+        raise BadInput(
+            f"used_gib is {used_gib:g}; give the GiB that other processes hold on a GPU."
+        )
+    launch = read_launch(text, version=version)
+    if launch.engine != "vllm":
+        raise CannotKnow(f"The launch is {launch.engine}'s, whose memory rules are not known here.")
+    if launch.version is None and version_if_unstated is not None:
+        launch = read_launch(text, version=version_if_unstated)
+        version = version_if_unstated
+    card = accelerator_for(gpu, total_gib, "gpu")
+    return Case(launch, model_of(launch), card, version, request_tokens, used_gib)
+
+
+def _at_least_one(count: int, name: str) -> int:
+    from vramledger.errors import BadInput
+
+    if count < 1:
+        raise BadInput(f"{name} is {count}; it must be at least 1.")
+    return count
