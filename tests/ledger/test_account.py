@@ -8,13 +8,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from deployments import Settings, deployment_of
+from vramledger.engine.read import read_launch
 from vramledger.engine.setting import Origin, Setting
 from vramledger.engine.vllm.deployment import Deployment
+from vramledger.engine.vllm.resolve import resolve
 from vramledger.errors import BadInput
-from vramledger.evidence import Figure
+from vramledger.evidence import Basis, Figure
 from vramledger.hardware.catalogue import find
 from vramledger.ledger.account import build
 from vramledger.ledger.ledger import Ledger, RankLedger
+from vramledger.ledger.question import model_of
 from vramledger.model.load import load_model
 
 VERSIONS = ("0.4.2", "0.6.6", "0.7.3", "0.8.5", "0.10.0", "0.11.0", "0.19.0", "0.20.0", "0.33.0")
@@ -165,3 +168,20 @@ def test_a_gpu_nobody_measured_widens_the_band() -> None:
     unseen = build(replace(llama("0.10.0"), accelerator=card)).ranks[0].row("non_torch")
     assert unseen.value == seen.value
     assert unseen.high - unseen.low > 2 * (seen.high - seen.low)
+
+
+def test_what_data_parallel_experts_gather_is_said_to_be_unseen() -> None:
+    command = "vllm serve Qwen/Qwen3-30B-A3B --max-num-seqs 64 --enable-expert-parallel"
+    launches = [read_launch(f"{command} -dp {ranks}", version="0.11.0") for ranks in (1, 4)]
+    card = find("H100-80GB-SXM")
+    rows = [
+        next(row for row in build(resolve(one, model_of(one), card)).ranks[0].rows
+             if row.key == "activation")
+        for one in launches
+    ]  # fmt: skip
+    assert [row.figure.basis for row in rows] == [Basis.CALIBRATED, Basis.DERIVED]
+    assert rows[1].figure.value > rows[0].figure.value
+    widths = [row.figure.high - row.figure.low for row in rows]
+    assert widths[1] > widths[0]
+    assert rows[1].note.endswith("by formula: no start-up log has shown it")
+    assert "data-parallel ranks" not in rows[0].note

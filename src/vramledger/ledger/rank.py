@@ -24,6 +24,7 @@ from vramledger.model.model import ModelKind
 from vramledger.units import GIB, format_gib
 
 _STEP: Final = 1024  # batched tokens of the slope in the note
+_UNSEEN_SHARE: Final = 0.25  # of what data-parallel experts gather, which no log has shown
 _TOWER_SPREAD: Final = 0.2  # an encoder with a gated MLP took 1.17 of what its widths say
 
 
@@ -128,14 +129,21 @@ def _activation_rows(deployment: Deployment, stage: int, tp_rank: int) -> list[R
     encoder = _encoder_share(peak.bytes, peak.encoder_bytes, peak.text_bytes)
     decoder = (peak.bytes - encoder) / GIB
     source = f"tensors alive in the {peak.governed_by}, {spread.observations} observations"
+    unseen = _UNSEEN_SHARE * peak.gathered_bytes / GIB
+    notes = [_governor(deployment, peak), _slope(deployment, stage, tp_rank, peak)]
+    if unseen:
+        notes.append(
+            f"tokens of {deployment.layout.dp} data-parallel ranks meet at the experts and take "
+            f"{format_gib(peak.gathered_bytes / GIB)}, by formula: no start-up log has shown it"
+        )
     rows = [
         Row(
             "activation", "activation peak", Account.HIDDEN,
             Figure(
-                decoder, max(0.0, decoder + spread.low), decoder + spread.high,
-                Basis.CALIBRATED, source,
+                decoder, max(0.0, decoder + spread.low - unseen), decoder + spread.high + unseen,
+                Basis.DERIVED if unseen else Basis.CALIBRATED, source,
             ),
-            True, "; ".join((_governor(deployment, peak), _slope(deployment, stage, tp_rank, peak))),
+            True, "; ".join(notes),
         )
     ]  # fmt: skip
     if encoder:

@@ -204,3 +204,34 @@ def test_v0_gives_every_sequence_of_an_encoder_decoder_model_its_audio() -> None
     found = activation_peak(deployment_of(whisper, settings, ADA), 0)
     assert found.governed_by == "encoder"
     assert found.bytes / GIB == pytest.approx(10.45, rel=0.03)
+
+
+def gathered(version: str, dp: int, *, backend: str = "", parallel: bool = True) -> ActivationPeak:
+    experts = Experts(128, 8, 768, 0, 32)
+    row = Row("experts", 2048, 6144, 1000, 0.0, experts=experts)
+    environment = {"VLLM_ALL2ALL_BACKEND": backend} if backend else {}
+    settings = Settings(version, max_num_batched_tokens=8192, environment=environment)
+    deployment = deployment_of(shape(row), settings, HOPPER)
+    layout = replace(deployment.layout, dp=dp, expert_parallel=parallel)
+    return activation_peak(replace(deployment, layout=layout), 0)
+
+
+@pytest.mark.parametrize(
+    ("version", "width"), [("0.8.5", 2048 + 768), ("0.11.0", 2048 + 768), ("0.20.0", 2048 + 2048)]
+)
+def test_experts_see_the_tokens_of_every_data_parallel_rank(version: str, width: int) -> None:
+    alone, four = gathered(version, 1), gathered(version, 4)
+    states = 4 * 8192 * (2 * 2048 + 128) * 2
+    workspace = 4 * 8192 * 8 * width * 2
+    assert alone.gathered_bytes == 0
+    assert four.gathered_bytes == states + workspace
+    assert four.forward_bytes >= alone.forward_bytes + workspace * 3 // 4
+
+
+def test_other_ways_of_exchange_gather_nothing() -> None:
+    assert gathered("0.11.0", 4, backend="deepep_low_latency") == gathered("0.11.0", 1)
+
+
+def test_without_expert_parallelism_every_rank_has_a_slice_of_every_expert() -> None:
+    whole, sliced = gathered("0.11.0", 4), gathered("0.11.0", 4, parallel=False)
+    assert sliced.gathered_bytes < whole.gathered_bytes

@@ -13,6 +13,7 @@ from typing import Final
 from vramledger.engine.setting import Layout
 from vramledger.engine.vllm.deployment import Deployment
 from vramledger.engine.vllm.encoder import EncoderWork, encoder_work
+from vramledger.engine.vllm.expert_gather import gather_bytes
 from vramledger.engine.vllm.experts import expert_workspace
 from vramledger.engine.vllm.rules import ExpertBuffers, ProfileRule, SamplerPath
 from vramledger.engine.vllm.runner import uses_second_runner
@@ -41,6 +42,7 @@ class ActivationPeak:
     sampler_bytes: int  # 0 where this rank does not sample while profiling
     encoder_bytes: int  # 0 without a multimodal encoder
     kept_bytes: int  # expert work space and encoder results: part of the first two
+    gathered_bytes: int = 0  # experts' part where tokens of data-parallel ranks are gathered
     encoder_kept_bytes: int = 0  # the encoder's part of `kept_bytes`
 
     @property
@@ -70,7 +72,8 @@ def activation_peak(deployment: Deployment, stage: int, tp_rank: int = 0) -> Act
     matmul = matmul_workspace(deployment.accelerator)
     stays = deployment.rules.expert_buffers is ExpertBuffers.KEPT
     kept = encoder.kept_bytes + (workspace if stays else 0)
-    transient = 0 if stays else workspace
+    gathered = gather_bytes(deployment)
+    transient = gathered + (0 if stays else workspace)
     forward = _forward(deployment, stage, transient) + matmul + kept
     sampler = 0
     if _samples(deployment, stage, tp_rank):
@@ -83,6 +86,7 @@ def activation_peak(deployment: Deployment, stage: int, tp_rank: int = 0) -> Act
         encoder_bytes=encoder.peak_bytes,
         kept_bytes=kept,
         encoder_kept_bytes=encoder.kept_bytes,
+        gathered_bytes=gathered + (workspace if gathered else 0),
     )
 
 

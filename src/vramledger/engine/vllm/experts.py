@@ -4,6 +4,7 @@ from collections.abc import Callable
 from typing import Final
 
 from vramledger.engine.vllm.deployment import Deployment
+from vramledger.engine.vllm.expert_gather import gathering_ranks
 from vramledger.engine.vllm.rules import ExpertBuffers
 from vramledger.units import div_ceil
 
@@ -22,16 +23,18 @@ def expert_workspace(deployment: Deployment) -> int:
 
     Triton, CUTLASS, DeepGEMM and Marlin kernels have a row for every chosen expert of every token,
     for gate and up projections, their product and the output; versions differ in which share room.
+    With data parallelism the tokens are those of every rank, where they are gathered.
     """
     experts = deployment.model.text.experts
     if experts is None or _scratch_inside_kernel(deployment):
         return 0
     hidden = deployment.model.text.hidden
-    split = 1 if deployment.layout.expert_parallel else deployment.layout.tp
+    ranks = gathering_ranks(deployment)
+    split = 1 if deployment.layout.expert_parallel else deployment.layout.tp * ranks
     product = div_ceil(experts.intermediate, split)
     buffers = deployment.rules.expert_buffers
     width = _WIDTHS[buffers](product, hidden)
-    tokens = deployment.max_num_batched_tokens.value
+    tokens = deployment.max_num_batched_tokens.value * ranks
     if buffers is not ExpertBuffers.KEPT:
         tokens = min(tokens, _OLD_CHUNK)
     return tokens * experts.per_token * width * deployment.dtype.value.nbytes
