@@ -46,3 +46,12 @@ def test_the_screen_as_json_says_what_was_checked() -> None:
     document = tiers_json(NAME, tiers(NAME, model_named(NAME), [profile("chat")]))
     assert document["schema"] == "vramledger.tiers/1"
     assert document["checked"] == ["memory"]
+
+
+def test_a_profile_the_model_mostly_refuses_is_held_by_no_tier() -> None:
+    name = "TinyLlama/TinyLlama-1.1B-Chat-v1.0"  # 2,048 positions
+    (cell,) = tiers(name, model_named(name), [profile("rag")])[-1].cells
+    assert cell.held == 0
+    assert cell.reason.endswith(
+        "would be refused, more than the 10.0% that may be; choose a model of longer context."
+    )

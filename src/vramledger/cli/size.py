@@ -84,11 +84,11 @@ def _tiers(target: str, asked: "Asked", *, as_json: bool) -> int:
     from vramledger.model.load import load_model
     from vramledger.plan.profile import profile, profile_names
     from vramledger.report.tiers import tiers_json, to_text
-    from vramledger.sizing.from_plan import with_cache
+    from vramledger.sizing.from_plan import of_text, with_cache
     from vramledger.sizing.tiers import tiers
 
     profiles = [profile(name) for name in profile_names()]
-    model = with_cache(load_model(target))
+    model = of_text(with_cache(load_model(target)), "The request profiles")
     if model.weights_unknown is not None:
         raise CannotKnow(f"{target}: {model.weights_unknown}")
     found = tiers(target, model, profiles, version=asked.engine_version)

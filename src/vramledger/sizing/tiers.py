@@ -13,7 +13,7 @@ from vramledger.plan.profile import Profile
 from vramledger.plan.requirement import Kind
 from vramledger.sizing.candidate import Precision
 from vramledger.sizing.evaluate import Choice, Evaluator
-from vramledger.sizing.limits import limit_for, within
+from vramledger.sizing.limits import MOST_REFUSED, limit_for, within
 from vramledger.sizing.need import Need
 from vramledger.sizing.question import Question
 from vramledger.sizing.served import served
@@ -61,7 +61,8 @@ def tiers(
 ) -> tuple[Tier, ...]:
     """Every tier against every profile, at the stored precision or else at FP8 weights.
 
-    Requests longer than the model's context are left out.
+    Requests longer than the model's context are left out, up to a tenth of a profile; beyond that
+    nothing holds it.
     """
     found = []
     for gigabytes, name in TIER_CARDS.items():
@@ -75,7 +76,12 @@ def _cell(
     model_name: str, model: Model, profile: Profile, card: Accelerator, version: str | None
 ) -> Cell:
     """The first precision that fits, or the stored one's reason."""
-    lengths = within(profile.lengths, model.text.max_positions, profile.name).lengths
+    most = model.text.max_positions
+    kept = within(profile.lengths, most, profile.name)
+    refused = kept.unmet(model.id, most, MOST_REFUSED, "choose a model of longer context")
+    if refused:
+        return Cell(profile.name, Precision(), 0, refused[0])
+    lengths = kept.lengths
     smaller = () if model.quantization else (_SMALLER,)
     evaluator = Evaluator(
         Question(
