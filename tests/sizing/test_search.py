@@ -59,10 +59,34 @@ def test_expert_parallelism_makes_a_layout_legal() -> None:
     asked = question(model="Qwen/Qwen3-235B-A22B-FP8")
     rules = rules_for("0.33").rules
     found = {
-        layout.tp: layout.expert_parallel
+        (layout.tp, layout.expert_parallel)
         for layout in layouts(asked, asked.model, find("H200-141GB-SXM"), rules, across=False)
     }
-    assert found == {1: False, 2: False, 4: False, 8: True}  # 192 inputs are no whole FP8 block
+    either = {(1, False), (2, False), (2, True), (4, False), (4, True)}
+    assert {one for one in found if one[0] < 8} == either
+    assert {one for one in found if one[0] == 8} == {(8, True)}  # 192 inputs: no whole FP8 block
+
+
+def test_a_large_mixture_of_experts_is_offered_whole_in_a_server_before_stages() -> None:
+    asked = question(model="deepseek-ai/DeepSeek-R1", cards=["H200-141GB-SXM"])
+    layouts = [c.layout for c in size(asked).cards[0].candidates if c.fits]
+    assert layouts[:2] == [Layout(tp=8), Layout(tp=8, expert_parallel=True)]
+    assert Layout(tp=2, pp=4) in layouts
+
+
+def test_a_limit_of_sequences_that_the_load_needs_is_a_candidate() -> None:
+    asked = with_memory(question(need(4), model="openai/gpt-oss-20b"), 18.0)
+    (card,) = size(asked).cards
+    best = card.best
+    assert best is not None
+    assert best.gpus == 1
+    assert "--max-num-seqs 8" in best.launch
+    assert best.notes[-1] == (
+        "--max-num-seqs is lowered to the 8 that the load needs at most; with the engine's own limit "
+        "this does not fit."
+    )
+    plain = [c for c in card.candidates if c.layout == Layout() and "max-num-seqs" not in c.launch]
+    assert [c.fits for c in plain] == [False]
 
 
 def test_fitting_candidates_come_first_and_by_gpus() -> None:

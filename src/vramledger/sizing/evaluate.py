@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from math import ceil
+from typing import Final
 
 from vramledger.engine.launch import Flag, Launch
 from vramledger.engine.setting import Layout
@@ -23,6 +24,9 @@ from vramledger.sizing.peaks import peaks
 from vramledger.sizing.quality import evidence_owed
 from vramledger.sizing.question import Question
 from vramledger.sizing.waste import kv_waste_gib, weights_waste_gib
+
+# Rules that no change of memory mends.
+HOPELESS: Final = frozenset({"platform", "interconnect", "cache", "configuration"})
 
 
 @frozen
@@ -84,6 +88,13 @@ class Evaluator:
         except CannotKnow as error:
             return _Obstacle("cache", str(error), known=False)
         return found if found.fits else _Obstacle(found.verdict.phase, found.reason)
+
+    def sequences(self, choice: Choice) -> int:
+        """The most sequences the engine runs at once for a choice, its own default applied."""
+        model = self.question.served_as(choice.precision.weights).model
+        version = self.question.engine_version
+        launch = self.launch(choice)
+        return resolve(launch, model, choice.accelerator, version=version).max_num_seqs.value
 
     def launch(self, choice: Choice) -> Launch:
         """The launch of one replica."""

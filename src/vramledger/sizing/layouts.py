@@ -20,16 +20,16 @@ def layouts(
     """Splits over the GPUs of one server or, `across`, pipelines over several servers of eight.
 
     Powers of two are tried whether legal or not, so that the rule against one can be told; other
-    numbers of ranks only where no rule forbids them. Expert parallelism replaces a tensor split of
-    the experts that is not legal.
+    numbers of ranks only where no rule forbids them. Expert parallelism stands beside a tensor split
+    of the experts, or replaces one that is not legal.
     """
     most = max(server.gpus for server in servers(accelerator))
     for tp in range(1, question.largest_tp + 1):
         if _power(tp) or (tp <= most and _legal(model, Layout(tp=tp), rules)):
             for pp in _stages(question, model, tp, most, across=across):
-                layout = _with_experts(model, Layout(tp=tp, pp=pp), rules, question)
-                if question.pinned.admits(layout):
-                    yield layout
+                for layout in _with_experts(model, Layout(tp=tp, pp=pp), rules, question):
+                    if question.pinned.admits(layout):
+                        yield layout
 
 
 def _stages(question: Question, model: Model, tp: int, most: int, *, across: bool) -> Iterator[int]:
@@ -40,16 +40,23 @@ def _stages(question: Question, model: Model, tp: int, most: int, *, across: boo
             yield pp
 
 
-def _with_experts(model: Model, layout: Layout, rules: Rules, question: Question) -> Layout:
-    """The layout with expert parallelism if that is asked for, or makes it legal."""
+def _with_experts(
+    model: Model, layout: Layout, rules: Rules, question: Question
+) -> tuple[Layout, ...]:
+    """The layout, with expert parallelism where that is asked for or alone makes it legal.
+
+    Both where both are legal and no stages are made: experts whole on their rank or split.
+    """
     if model.text.experts is None or layout.tp == 1:
-        return layout
+        return (layout,)
     parallel = Layout(tp=layout.tp, pp=layout.pp, expert_parallel=True)
     if question.pinned.expert_parallel:
-        return parallel
-    if _legal(model, layout, rules) or not _legal(model, parallel, rules):
-        return layout
-    return parallel
+        return (parallel,)
+    if not _legal(model, parallel, rules):
+        return (layout,)
+    if not _legal(model, layout, rules):
+        return (parallel,)
+    return (layout, parallel) if layout.pp == 1 else (layout,)
 
 
 def _legal(model: Model, layout: Layout, rules: Rules) -> bool:

@@ -6,6 +6,7 @@ from vramledger.engine.vllm.versions import rules_for
 from vramledger.hardware.accelerator import Accelerator
 from vramledger.sizing.candidate import Candidate, CardResult, Sizing
 from vramledger.sizing.evaluate import Choice, Evaluator
+from vramledger.sizing.fewer_sequences import with_fewer_sequences
 from vramledger.sizing.layouts import layouts
 from vramledger.sizing.peaks import joined_notes
 from vramledger.sizing.question import Question
@@ -48,6 +49,7 @@ def card_result(evaluator: Evaluator, accelerator: Accelerator) -> CardResult:
     if all(c.servers != 1 for c in candidates):
         further = choices(question, accelerator, across=True)
         candidates += [evaluator.evaluate(choice) for choice in further]
+    candidates += with_fewer_sequences(evaluator, tuple(candidates))
     ranked = tuple(sorted(candidates, key=_rank))
     return CardResult(accelerator, ranked, next_smaller(evaluator, ranked))
 
@@ -73,7 +75,7 @@ def choices(
 
 
 def _rank(candidate: Candidate) -> tuple[float, ...]:
-    """Fitting first, then fewest GPUs, least splitting, least waste, least idle memory.
+    """Fitting first, then fewest GPUs, least splitting, experts split like the rest, least waste, least idle memory.
 
     Of those that do not fit, the one on most GPUs that a server can join comes first: it came
     closest.
@@ -85,6 +87,7 @@ def _rank(candidate: Candidate) -> tuple[float, ...]:
         0,
         candidate.gpus,
         layout.world * (2 if layout.pp > 1 else 1),
+        layout.expert_parallel,
         candidate.kv_waste_gib + candidate.weights_waste_gib,
         candidate.idle_share or 0.0,
     )

@@ -5,7 +5,7 @@ from typing import Final
 from vramledger.engine.launch import Flag
 from vramledger.errors import BadInput
 from vramledger.sizing.candidate import Candidate, Precision, Smaller
-from vramledger.sizing.evaluate import Choice, Evaluator, with_extra
+from vramledger.sizing.evaluate import HOPELESS, Choice, Evaluator, with_extra
 
 _REMEDIES: Final = (
     ("FP8 KV cache", Flag("kv-cache-dtype", "fp8", "--kv-cache-dtype")),
@@ -15,8 +15,6 @@ _REMEDIES: Final = (
     ("no CUDA graphs", Flag("enforce-eager", None, "--enforce-eager")),
     ("utilization 0.95", Flag("gpu-memory-utilization", "0.95", "--gpu-memory-utilization")),
 )
-# Rules that no change of memory mends.
-_HOPELESS: Final = frozenset({"platform", "interconnect", "cache", "configuration"})
 
 
 def next_smaller(evaluator: Evaluator, ranked: tuple[Candidate, ...]) -> Smaller | None:
@@ -80,7 +78,7 @@ def _one_replica_less(evaluator: Evaluator, best: Candidate) -> Smaller | None:
 
 def _remedies(evaluator: Evaluator, candidate: Candidate, replicas: int = 0) -> tuple[str, ...]:
     """Single changes with which the choice fits, in at most so many replicas where that counts."""
-    if candidate.rule in _HOPELESS:
+    if candidate.rule in HOPELESS:
         return ()
     choice = Choice(candidate.accelerator, candidate.precision, candidate.layout)
     found = []
