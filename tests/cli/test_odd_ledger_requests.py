@@ -150,7 +150,7 @@ def test_newer_versions_get_the_newest_rules_and_say_so(
 def test_totals_no_card_has_are_refused(capsys: pytest.CaptureFixture[str], total: str) -> None:
     code, out, err = said(capsys, LAUNCH, *GPU, "--total-gib", total)
     assert (code, out) == (2, "")
-    assert err.endswith("which no accelerator has; give a size above 0 and up to 2048 GiB.\n")
+    assert err.endswith("which no accelerator has; give a size above 0 and up to 2,048 GiB.\n")
 
 
 def test_a_tiny_total_is_drawn_and_does_not_fit(capsys: pytest.CaptureFixture[str]) -> None:
