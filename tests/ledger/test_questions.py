@@ -193,6 +193,10 @@ def test_the_gate_names_the_setting_that_lost_tokens(tmp_path: Path) -> None:
         ("{", "is not JSON; save one with vram ledger ... --json."),
         ('{"schema": "x"}', "is no ledger of schema vramledger.ledger/1"),
         ('{"schema": "vramledger.ledger/1", "kv": {}}', "lacks a figure the gate needs"),
+        (
+            '{"schema": "vramledger.ledger/1", "kv": {"tokens": {"value": 1e999}}}',
+            "lacks a figure the gate needs",
+        ),
     ],
 )
 def test_a_broken_baseline_is_one_sentence(tmp_path: Path, content: str, message: str) -> None:

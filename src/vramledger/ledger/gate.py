@@ -1,6 +1,7 @@
 """A gate for continuous integration: fail when a flag or an upgrade loses KV tokens, and say why."""
 
 import json
+from math import isfinite
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Final
@@ -64,10 +65,10 @@ def read_baseline(path: Path) -> Baseline:
 
 def _baseline(saved: dict[str, Any], path: Path) -> Baseline:
     try:
-        tokens = float(saved["kv"]["tokens"]["value"])
-        rows = {row["key"]: float(row["gib"]["value"]) for row in saved["ranks"][0]["rows"]}
+        tokens = _finite(saved["kv"]["tokens"]["value"])
+        rows = {row["key"]: _finite(row["gib"]["value"]) for row in saved["ranks"][0]["rows"]}
         deployment = dict(saved["deployment"])
-    except (KeyError, IndexError, TypeError, ValueError) as error:
+    except (KeyError, IndexError, TypeError, ValueError, OverflowError) as error:
         raise BadInput(
             f"{path} lacks a figure the gate needs ({error}); save it anew with vram ledger --json."
         ) from None
@@ -84,10 +85,19 @@ def _cost(kv: dict[str, Any], tokens: float) -> TokenCost | None:
             group_text(int(g["layers"]), str(g["kind"]), int(g["block_size"])) for g in kv["groups"]
         ]
         facts = facts_of(str(kv["cache_dtype"]), int(kv["block_size"]), block, groups)
-        each = block * float(kv["num_blocks"]) / tokens
-    except (KeyError, TypeError, ValueError):
+        each = block * _finite(kv["num_blocks"]) / tokens
+    except (KeyError, TypeError, ValueError, OverflowError):
         return None
     return TokenCost(each, facts) if each > 0 else None
+
+
+def _finite(value: Any) -> float:
+    """The value as a number; NaN and infinity, which JSON files may spell, are none."""
+    number = float(value)
+    if not isfinite(number):
+        message = f"{value!r} is no figure"
+        raise ValueError(message)
+    return number
 
 
 def parse_loss(text: str) -> float:
