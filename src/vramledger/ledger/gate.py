@@ -1,8 +1,8 @@
 """A gate for continuous integration: fail when a flag or an upgrade loses KV tokens, and say why."""
 
 import json
-from math import isfinite
 from collections.abc import Iterator
+from math import isfinite
 from pathlib import Path
 from typing import Any, Final
 
