@@ -42,7 +42,7 @@ PLANS: dict[str, bytes] = {
     "circle": b"a: &a [*a]",
     "deep": b"[" * 50_000,
     "twice": b"name: x\nname: y\n",
-    "nan": b"name: x\nmodel: m\nworkload: {profile: chat, users: .nan}\n",
+    "nan": b"name: x\nmodel: Qwen/Qwen3-8B\nworkload: {profile: chat, users: .nan}\n",
     "utf16": "name: x".encode("utf-16"),
     "latin1": b"name: \xe9",
     "zero": b"na\0me: x",

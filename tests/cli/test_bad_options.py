@@ -53,7 +53,7 @@ def test_a_split_that_does_not_divide_names_the_legal_ones(folder: Path) -> None
 
 NO_GPU = "nothing known comes near it. `vram gpus` lists every name that is understood."
 NO_HUB = "is not a hub reference; write hf:org/name or hf:org/name@revision."
-SIZE = "2048 GiB"
+SIZE = "2,048 GiB"
 OPTIONS: list[tuple[list[str], str]] = [
     (["gpus", "../../etc/passwd"], f"Unknown GPU '../../etc/passwd'; {NO_GPU}"),
     (["ledger", LAUNCH, "--gpu", "/dev/zero"], f"Unknown GPU '/dev/zero' in --gpu; {NO_GPU}"),
