@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 from dataclasses import field
 from enum import StrEnum
+from typing import Final
 
 from vramledger.errors import CannotKnow
 from vramledger.evidence import Basis
@@ -67,6 +68,9 @@ class TowerInput:
     frames_each: int = 0  # a video: frames behind these figures, which more frames repeat
 
 
+_PLAIN_BITS: Final = 16
+
+
 @frozen
 class Quantization:
     """How the checkpoint's weights are stored and what that shrinks."""
@@ -79,6 +83,21 @@ class Quantization:
     group_size: int = 0  # inputs that share a scale, 0 per tensor or channel
     block: tuple[int, int] | None = None  # FP8 block shape [out, in]
     act_order: bool = False
+
+    @property
+    def shrinks(self) -> tuple[str, ...]:
+        """Which of weights, activations and KV cache the checkpoint makes smaller."""
+        small = {
+            "weights": self.weight_bits < _PLAIN_BITS,
+            "activations": self.activation_bits < _PLAIN_BITS,
+            "KV cache": self.kv_dtype is not None,
+        }
+        return tuple(name for name, shrunk in small.items() if shrunk)
+
+    @property
+    def keeps(self) -> tuple[str, ...]:
+        """Which of the three stay as they are."""
+        return tuple(n for n in ("weights", "activations", "KV cache") if n not in self.shrinks)
 
 
 @frozen

@@ -6,7 +6,7 @@ from typing import Any
 from vramledger.engine.vllm.loaded import Loaded
 from vramledger.evidence import Basis
 from vramledger.model.inspection import CacheFigures, Inspection
-from vramledger.model.model import Model, TowerInput
+from vramledger.model.model import Model, Quantization, TowerInput
 from vramledger.units import format_bytes
 
 SCHEMA = "vramledger.model/1"
@@ -70,6 +70,13 @@ def to_json(inspection: Inspection, resident: Loaded) -> dict[str, Any]:
     }
 
 
+def _shrinks(scheme: Quantization) -> str:
+    """What the scheme makes smaller and what it leaves, as a phrase."""
+    small = " and ".join(scheme.shrinks) or "nothing"
+    kept = " and ".join(scheme.keeps)
+    return f"shrinks {small}" + (f"; {kept} as without it" if kept else "")
+
+
 def _quantization(model: Model) -> dict[str, Any] | None:
     scheme = model.quantization
     if scheme is None:
@@ -77,6 +84,7 @@ def _quantization(model: Model) -> dict[str, Any] | None:
     return {
         "method": scheme.method,
         "detail": scheme.detail,
+        "shrinks": list(scheme.shrinks),
         "weight_bits": scheme.weight_bits,
         "activation_bits": scheme.activation_bits,
         "kv_dtype": scheme.kv_dtype,
@@ -183,6 +191,7 @@ def _bytes(inspection: Inspection, resident: Loaded) -> list[str]:
         lines.append(f"  {'beyond the class':<24}{extra:>18}   {model.weights_basis}")
     if model.quantization is not None:
         lines.append(f"  {model.quantization.method}: {model.quantization.detail}")
+        lines.append(f"  {_shrinks(model.quantization)}")
     elif model.weights_unknown is not None:
         lines.append(f"  how they are stored is not known; plain {model.dtype} is an upper bound")
     elif model.weights_basis is not Basis.EXACT:
