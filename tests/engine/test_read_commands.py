@@ -27,7 +27,7 @@ def test_a_plain_serve_command_gives_model_and_flags() -> None:
         "python3 -u -m vllm.entrypoints.openai.api_server --model=m --max_num_seqs=8",
         "$ vllm serve m --max-num-seqs 8",
         "nohup uv run --with vllm vllm serve m --max-num-seqs 8 > serve.log 2>&1 &",
-        "sudo -E env A=1 /opt/venv/bin/vllm serve m --max-num-seqs 8",
+        "sudo -E env A=1 /usr/local/bin/vllm serve m --max-num-seqs 8",
         "vllm serve m \\\n  --max-num-seqs 8  # small",
         "vllm serve m \\ \n  --max-num-seqs 8",
         "vllm serve m\n  --max-num-seqs 8",

@@ -93,7 +93,7 @@ UNIT = """\
 Environment="VLLM_ATTENTION_BACKEND=FLASHINFER" CUDA_VISIBLE_DEVICES=0,1
 Environment=MODEL=m
 ExecStartPre=/bin/true
-ExecStart=/opt/venv/bin/vllm serve ${MODEL} \\
+ExecStart=/usr/local/bin/vllm serve ${MODEL} \\
     # the card is shared
     --gpu-memory-utilization 0.85 \\
     --served-model-name %i
