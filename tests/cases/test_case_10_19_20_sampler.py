@@ -81,3 +81,11 @@ def test_later_versions_reserve_it(ledger: Ask, version: str) -> None:
     assert activation["note"].startswith(
         "set by the sampler: 1024 rows of 128256 logits and their copies take "
     )
+
+
+@pytest.mark.parametrize("split", ["", " -tp 2"], ids=["one GPU", "two GPUs"])
+def test_a_raised_utilization_is_warned_of_the_sampler_warm_up(ledger: Ask, split: str) -> None:
+    raised = "--gpu-memory-utilization 0.95"
+    launch = f"vllm serve openai/gpt-oss-20b --max-model-len 8192 {raised}{split}"
+    said = ledger(launch, "H100-80GB-SXM", "0.19.0", "--json")
+    assert "the sampler warm-up can run out of memory" in said.finding("A01")["message"]

@@ -53,15 +53,18 @@ def _physical(rank: RankAccount) -> float:
 def _tight_outside(start: Startup) -> Effect | None:
     """Graphs, communicators and first requests share what the budget leaves of the card.
 
-    A launch without a cache leaves most of its budget free, so nothing is tight there.
+    A launch without a cache leaves most of its budget free, so nothing is tight there. Whoever
+    asks for more than the version's default share takes from this room, and is told at its worst.
     """
     if start.pool is None:
         return None
+    deployment = start.deployment
+    raised = deployment.gpu_memory_utilization.value > deployment.rules.utilization_default
     for rank in start.ranks:
         outside = _outside(rank)
         room = max(0.0, rank.total.value - rank.budget.value)
-        if outside.likely > room:
-            missing = outside.likely - room
+        missing = (outside.most if raised else outside.likely) - room
+        if missing > 0:
             return Effect(
                 f"Only {format_gib(room)} of the card stay outside the budget. CUDA graphs, "
                 "context, fragmentation and the sampler's warm-up are expected to take "
