@@ -46,14 +46,18 @@ FAILED = {
         "0.7.3",
     ),
     "obs-141": (
-        "ai21labs/AI21-Jamba-1.5-Mini --quantization experts_int8 --kv-cache-dtype fp8"
-        " --max-model-len 16384",
+        (
+            "ai21labs/AI21-Jamba-1.5-Mini --quantization experts_int8 --kv-cache-dtype fp8"
+            " --max-model-len 16384"
+        ),
         "A100-80GB-PCIe",
         "0.5.5",
     ),
     "obs-226": (
-        "deepseek-ai/DeepSeek-R1-Distill-Qwen-14B -tp 2 --gpu-memory-utilization 0.98"
-        " --max-model-len 131072",
+        (
+            "deepseek-ai/DeepSeek-R1-Distill-Qwen-14B -tp 2 --gpu-memory-utilization 0.98"
+            " --max-model-len 131072"
+        ),
         "RTX-4090",
         "0.7.1",
     ),
