@@ -23,11 +23,11 @@ KEYS = sorted(
 WORDS = ("auto", "fp8", "chat", "latency", "A100", "L4", "1/h", "06:00", "x.json", "9.0", "10%")
 FILLED = (
     template()
-    .replace("model:\n", "model: m\n")
+    .replace("model:\n", "model: Qwen/Qwen3-8B\n")
     .replace("workload:\n", "workload:\n  profile: chat\n  users: 6\n", 1)
 )
 TREE: dict[str, Any] = {
-    "name": "x", "model": "m", "weights": ["as-stored", "fp8"], "kv_dtype": ["auto", "fp8"],
+    "name": "x", "model": "Qwen/Qwen3-8B", "weights": ["as-stored", "fp8"], "kv_dtype": ["auto", "fp8"],
     "engine": {"name": "vllm", "version": "0.33", "args": {"max-model-len": 32768}},
     "workload": {"input_tokens": {"p50": 900, "p95": 4000, "max": 9000},
                  "output_tokens": {"p50": 100, "p95": 400}, "concurrent": 60},
