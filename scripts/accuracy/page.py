@@ -29,6 +29,8 @@ _FURTHER_HEAD: Final = """\
 From `tests/data/observations_public.jsonl`: newer versions and other cards. Some lack a figure that
 its notes derive (the total of a card from the advice line, a default of the batch), so no target is
 set for them; they take part in the fit. A log that ends without a cache is compared in GiB only.
+Most of these rows carry no address: the text they were read from gave none, and their notes hold a line
+to search for. The bands of graphs and encoders were widened after these rows were seen.
 """
 
 
