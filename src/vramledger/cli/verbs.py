@@ -24,6 +24,7 @@ VERBS: Final = (
     Verb("inspect", "Size", "What a model weighs and what a token costs."),
     Verb("plan", "Size", "Write and check a plan file."),
     Verb("gpus", "Size", "The accelerators we know, with reported memory."),
+    Verb("workload", "Try", "What your requests look like, from logs, without a word of them."),
 )
 
 BY_NAME: Final = {verb.name: verb for verb in VERBS}

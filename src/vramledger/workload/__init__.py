@@ -1,0 +1,1 @@
+"""Logs and traces become a de-identified workload: rows, profile, scenarios, synthesis."""

@@ -1,0 +1,110 @@
+"""What a log format is: how its records are framed, how it is recognised, what a record means."""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import field
+from enum import StrEnum
+from typing import Any, Protocol, TypeAlias
+
+from vramledger.frozen import frozen
+from vramledger.workload.raw import RawRequest
+
+
+class Framing(StrEnum):
+    """How a file is cut into records."""
+
+    CSV = "csv"  # a header line, then rows: a record is {column: text}
+    CSV_BARE = "csv without a header"  # a record is {"0": text, "1": text, ...}
+    JSONL = "jsonl"  # one JSON object a line
+    JSON = "json"  # one array of objects, or one object that holds it; read as it streams
+    TEXT = "text"  # a record is {"line": text}
+    PARQUET = "parquet"  # a record is {column: value}
+
+
+class Clock(StrEnum):
+    """What `RawRequest.arrival_ns` counts from in a format."""
+
+    EPOCH = "epoch"
+    RELATIVE = "relative"  # a zero of the log's own
+    NONE = "none"
+
+
+@frozen
+class Record:
+    """One record of a log, with its line (or number, where lines mean nothing) from 1."""
+
+    line: int
+    values: Mapping[str, Any]
+
+
+@frozen
+class Head:
+    """The beginning of a file, to recognise its format by. Whatever does not apply is empty."""
+
+    framing: Framing
+    columns: tuple[str, ...] = ()  # of the header line, or of the Parquet schema
+    records: tuple[Mapping[str, Any], ...] = ()  # the first few
+    lines: tuple[str, ...] = ()  # the first few, as text
+
+
+@frozen
+class Context:
+    """What a parser may need beside the records of one file."""
+
+    head: Head
+    mapping: Mapping[str, str] = field(default_factory=dict)  # field -> column, of --map
+    time_zone_s: int | None = None  # of times without one, seconds east of UTC; None: assume UTC
+    infer: Callable[[str], None] = lambda _sentence: None  # what was inferred, once a sentence
+    assume: Callable[[str], None] = lambda _sentence: None  # a unit or a time zone, once a sentence
+
+
+class Parser(Protocol):
+    """Turns the records of one file, in order, into requests."""
+
+    def parse(self, record: Record) -> Iterable[RawRequest]:
+        """The requests this record completes; none where a later record completes it.
+
+        Raises:
+            RowProblem: the record is no request, or its fields cannot be read.
+        """
+        ...
+
+    def finish(self) -> Iterable[RawRequest]:
+        """The requests that no record completed."""
+        ...
+
+
+ParseRow: TypeAlias = Callable[[Record, Context], RawRequest]
+
+
+class RowParser:
+    """A parser of formats in which every record is one request."""
+
+    def __init__(self, row: ParseRow, context: Context) -> None:
+        self._row, self._context = row, context
+
+    def parse(self, record: Record) -> Iterable[RawRequest]:
+        return (self._row(record, self._context),)
+
+    def finish(self) -> Iterable[RawRequest]:
+        return ()
+
+
+def row_by_row(row: ParseRow) -> Callable[[Context], Parser]:
+    """The parser factory of a format in which every record is one request."""
+    return lambda context: RowParser(row, context)
+
+
+@frozen
+class LogFormat:
+    """One format of logs or traces."""
+
+    name: str  # what --format takes: "azure-llm"
+    title: str  # what people call it
+    framings: tuple[Framing, ...]
+    clock: Clock
+    recognise: Callable[[Head], bool]
+    parser: Callable[[Context], Parser]
+    block_tokens: int | None = None  # of its prefix ids
+    lacks: Sequence[str] = ()  # what it does not tell, one finished sentence each
+    needs_all: bool = False  # requests come out of order: those of one file are joined at its end
+    source: str = ""  # where the format is written down

@@ -1,0 +1,59 @@
+"""What a stored workload says of itself, beside its rows."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, field, fields
+from typing import Any, Final
+
+from vramledger.errors import BadInput
+from vramledger.frozen import frozen
+
+SCHEMA: Final = "vramledger.workload/1"
+
+
+@frozen
+class Metadata:
+    """The metadata of a workload; it names no file, no host and no date.
+
+    `week_offset_s` are the seconds from Monday 00:00 to `arrival_s` 0 in `time_zone`, in whole minutes;
+    None where the log has no clock. `basis` says of "input_tokens" and "output_tokens" whether they
+    are measured (the log counts them), exact (a tokenizer did) or assumed (from characters), or
+    "mean" where the log holds nothing but means. `history` lists what was done, oldest first.
+    """
+
+    block_tokens: int | None = None  # tokens a prefix block stands for; None: no prefix blocks
+    week_offset_s: int | None = None
+    time_zone: str | None = None  # "+00:00", and whether it was stated or assumed
+    formats: Mapping[str, int] = field(default_factory=dict)  # format -> files
+    loss: Mapping[str, Any] = field(default_factory=dict)  # the loss report of the import
+    inferred: tuple[str, ...] = ()
+    basis: Mapping[str, str] = field(default_factory=dict)
+    history: tuple[str, ...] = ()
+    synthetic: bool = False  # made by us; never to be shown as a log
+
+    def to_json(self) -> str:
+        """Sorted and without spaces, so that equal metadata are equal bytes."""
+        return json.dumps({"schema": SCHEMA} | asdict(self), sort_keys=True, separators=(",", ":"))
+
+
+def from_json(text: str | bytes, where: str) -> Metadata:
+    """The metadata in a file's own words.
+
+    Raises:
+        BadInput: it is not ours, or of a later schema.
+    """
+    try:
+        found = json.loads(text)
+    except ValueError:
+        found = None
+    if not isinstance(found, dict) or found.get("schema") != SCHEMA:
+        stated = found.get("schema") if isinstance(found, dict) else None
+        raise BadInput(
+            f"{where}: its metadata follow {stated!r}, and this version reads {SCHEMA!r}; import the "
+            "logs again."
+        )
+    known = {part.name for part in fields(Metadata)}
+    kept = {key: value for key, value in found.items() if key in known}
+    for name in ("inferred", "history"):
+        kept[name] = tuple(kept.get(name, ()))
+    return Metadata(**kept)
