@@ -7,7 +7,7 @@ says why.
 
 from collections.abc import Mapping
 from dataclasses import field
-from typing import Final
+from typing import Any, Final
 
 from vramledger.frozen import frozen
 
@@ -19,7 +19,8 @@ class Lengths:
     """One length over the requests that have it.
 
     Percentiles interpolate linearly between order statistics (rank p x (n - 1), as numpy's default).
-    `quantiles` has 1,001 values: at 0, 0.001, ..., 1.
+    `quantiles` has 1,001 values: at 0, 0.001, ..., 1. `bins` are pairs of a bin of `bins.EDGES` and
+    its requests, exact, for the bins that have any.
     """
 
     count: int
@@ -36,6 +37,7 @@ class Lengths:
     p999: float
     max: int
     quantiles: tuple[float, ...] = ()
+    bins: tuple[tuple[int, int], ...] = ()
 
 
 @frozen
@@ -206,6 +208,7 @@ class Profile:
     formats: Mapping[str, int] = field(default_factory=dict)
     inferred: tuple[str, ...] = ()
     history: tuple[str, ...] = ()
+    loss: Mapping[str, Any] = field(default_factory=dict)  # the loss report of the import
     synthetic: bool = False
     unknown: Mapping[str, str] = field(default_factory=dict)  # part -> why it is not known
 
