@@ -45,6 +45,11 @@ class Head:
     records: tuple[Mapping[str, Any], ...] = ()  # the first few
     lines: tuple[str, ...] = ()  # the first few, as text
 
+    def has(self, *names: str) -> bool:
+        """Whether the columns, or one of the first records, hold all these names."""
+        wanted = set(names)
+        return wanted <= set(self.columns) or any(wanted <= each.keys() for each in self.records)
+
 
 @frozen
 class Context:
@@ -108,3 +113,29 @@ class LogFormat:
     lacks: Sequence[str] = ()  # what it does not tell, one finished sentence each
     needs_all: bool = False  # requests come out of order: those of one file are joined at its end
     source: str = ""  # where the format is written down
+    per_file: bool = False  # its session and prefix ids mean something within one file only
+    # Where the file itself decides what the fields above say for other formats:
+    clock_in: Callable[[Head], Clock] | None = None
+    block_tokens_in: Callable[[Head], int | None] | None = None
+    # Where one record of the file holds many rows: its rows, each numbered by the record's line.
+    # Raises RowProblem where the record does not hold them. None: a record is a row.
+    rows: Callable[[Record], Iterable[Record]] | None = None
+    refusal: str = (
+        ""  # of what is recognised and no log of requests: a finished sentence on the way
+    )
+
+    def clock_of(self, head: Head) -> Clock:
+        """What times count from in the file that begins so."""
+        return self.clock if self.clock_in is None else self.clock_in(head)
+
+    def block_tokens_of(self, head: Head) -> int | None:
+        """How many tokens a prefix id stands for in the file that begins so."""
+        return self.block_tokens if self.block_tokens_in is None else self.block_tokens_in(head)
+
+    def rows_of(self, record: Record) -> Iterable[Record]:
+        """The rows that one record of the file holds.
+
+        Raises:
+            RowProblem: the record does not hold them.
+        """
+        return (record,) if self.rows is None else self.rows(record)
