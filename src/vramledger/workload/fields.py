@@ -6,6 +6,9 @@ from typing import Any, Final
 from vramledger.workload.raw import RowProblem
 
 MOST_TOKENS: Final = 1 << 30  # longer than any context
+SECOND: Final = 10**9  # in nanoseconds, as are the next
+MILLISECOND: Final = 10**6
+_LONGEST_NS: Final = 10**19  # some 300 years
 
 
 def whole_number(value: Any, name: str) -> int:
@@ -46,3 +49,42 @@ def number(value: Any, name: str) -> float:
 def optional_whole_number(value: Any, name: str) -> int | None:
     """As `whole_number`, None where the field is absent or empty."""
     return None if value is None or value == "" else whole_number(value, name)
+
+
+def part(value: Any, name: str, whole: int | None, whole_name: str) -> int | None:
+    """A count that is part of another, None where the field is absent or empty.
+
+    Raises:
+        RowProblem: no count, or more than the whole.
+    """
+    found = optional_whole_number(value, name)
+    if found is not None and whole is not None and found > whole:
+        raise RowProblem(f"{name} is more than {whole_name}")
+    return found
+
+
+def nanoseconds(value: Any, name: str, unit_ns: int) -> int:
+    """A time in units of `unit_ns` nanoseconds, which may lie before the zero it counts from.
+
+    Raises:
+        RowProblem: missing, no finite number, or beyond 10^10 seconds.
+    """
+    found = number(value, name)
+    if abs(found) * unit_ns > _LONGEST_NS:
+        raise RowProblem(f"{name} is beyond any clock")
+    whole = int(found)
+    return whole * unit_ns + round((found - whole) * unit_ns)
+
+
+def optional_duration_ns(value: Any, name: str, unit_ns: int) -> int | None:
+    """A length of time of 0 or more, None where the field is absent or empty.
+
+    Raises:
+        RowProblem: no finite number, or negative.
+    """
+    if value is None or value == "":
+        return None
+    found = nanoseconds(value, name, unit_ns)
+    if found < 0:
+        raise RowProblem(f"{name} is negative")
+    return found
