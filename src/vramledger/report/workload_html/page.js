@@ -1,0 +1,50 @@
+"use strict";
+(() => {
+  const light = {
+    ink: "#1c2733", line: "#d5dce3",
+    roles: { "input": "#1f5fa8", "output": "#d1633c", "input + output": "#5b7f3a", "grid": "#7a8794" },
+    heat: [[0, "#e3eef9"], [0.5, "#5a9bd4"], [1, "#0b3c73"]],
+  };
+  const dark = {
+    ink: "#e4e9ee", line: "#35424f",
+    roles: { "input": "#7fb4f0", "output": "#f0a27f", "input + output": "#a8cf86", "grid": "#8b99a7" },
+    heat: [[0, "#17324f"], [0.5, "#3f86cc"], [1, "#d6eaff"]],
+  };
+  const figures = JSON.parse(document.getElementById("figures").textContent);
+  const night = window.matchMedia("(prefers-color-scheme: dark)");
+
+  function trace(given, palette) {
+    if (given.meta === "heat") return { ...given, colorscale: palette.heat };
+    const color = palette.roles[given.meta];
+    const marker = { ...given.marker, color };
+    return { ...given, marker, line: { ...given.line, color }, textfont: { color: palette.ink } };
+  }
+
+  function axis(given, palette) {
+    return { gridcolor: palette.line, linecolor: palette.line, zeroline: false, automargin: true, ...given };
+  }
+
+  function layout(given, palette) {
+    return {
+      ...given,
+      paper_bgcolor: "rgba(0,0,0,0)", plot_bgcolor: "rgba(0,0,0,0)",
+      font: { color: palette.ink, family: "system-ui, sans-serif" },
+      margin: { l: 60, r: 20, t: 20, b: 50 }, height: 384,
+      legend: { orientation: "h", y: 1.12 }, separators: ".,",
+      xaxis: axis(given.xaxis, palette), yaxis: axis(given.yaxis, palette),
+    };
+  }
+
+  function draw(palette) {
+    for (const [id, figure] of Object.entries(figures)) {
+      Plotly.react(`${id}-plot`, figure.data.map((each) => trace(each, palette)),
+        layout(figure.layout, palette), { displaylogo: false, responsive: true });
+    }
+  }
+
+  const asSeen = () => draw(night.matches ? dark : light);
+  night.addEventListener("change", asSeen);
+  window.addEventListener("beforeprint", () => draw(light));
+  window.addEventListener("afterprint", asSeen);
+  asSeen();
+})();
