@@ -8,7 +8,7 @@ from vramledger.workload.raw import RowProblem
 MOST_TOKENS: Final = 1 << 30  # longer than any context
 SECOND: Final = 10**9  # in nanoseconds, as are the next
 MILLISECOND: Final = 10**6
-_LONGEST_NS: Final = 10**19  # some 300 years
+_LONGEST_NS: Final = 9 * 10**18  # some 285 years: what 64 bits hold
 
 
 def whole_number(value: Any, name: str) -> int:
@@ -67,7 +67,7 @@ def nanoseconds(value: Any, name: str, unit_ns: int) -> int:
     """A time in units of `unit_ns` nanoseconds, which may lie before the zero it counts from.
 
     Raises:
-        RowProblem: missing, no finite number, or beyond 10^10 seconds.
+        RowProblem: missing, no finite number, or beyond 285 years.
     """
     found = number(value, name)
     if abs(found) * unit_ns > _LONGEST_NS:

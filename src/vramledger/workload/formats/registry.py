@@ -7,7 +7,22 @@ from typing import Final
 from vramledger.errors import UnknownName
 from vramledger.workload.formats.format import LogFormat
 
-NAMES: Final = ("azure_llm",)
+NAMES: Final = (
+    "tracelab",
+    "bailian",
+    "aiperf_export",
+    "guidellm",
+    "weka",
+    "baseten",
+    "workload_trace",
+    "mooncake",
+    "aiperf_trace",
+    "azure_llm",
+    "burstgpt",
+    "servegen",
+    "sharegpt",  # reads plain lists of messages too: after the logs that hold them
+    "timed_trace",  # of any record with a moment and two lengths: last
+)
 
 
 @cache
