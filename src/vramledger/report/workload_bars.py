@@ -46,7 +46,7 @@ def histogram(lengths: Lengths, width: int) -> list[str]:
     shown = [(f"{row.low:,}", f"{row.high - 1:,}", f"{row.requests:,}") for row in rows]
     low, high, count = (max(len(cells[i]) for cells in shown) for i in range(3))
     marks = [_marks(lengths, row) for row in rows]
-    room = max(10, width - low - high - count - max(map(len, marks)) - 20)
+    room = max(10, width - low - high - count - max(map(len, marks)) - 19)
     most = max(row.requests for row in rows)
     return [
         f"  {cells[0]:>{low}} .. {cells[1]:>{high}}  {bar(row.requests, most, room)}  "

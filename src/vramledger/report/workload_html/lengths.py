@@ -86,7 +86,7 @@ def _marks(name: str, lengths: Lengths, visible: object) -> Iterator[dict[str, A
             "x": [bin_position(value)] * 2,
             "y": [0, top],
             "text": ["", label],
-            "textposition": "top center",
+            "textposition": "top left" if name == "input" else "top right",
             "line": {"dash": "dot", "width": 1.5},
             "hovertemplate": f"{said}<extra></extra>",
         }
@@ -172,13 +172,14 @@ def holding_curve(profile: Profile) -> Figure | None:
         "o x i + o x (o + 1) / 2 token-steps. The dotted line is where all hold the same.",
         (
             _curve("longest requests", "input", points, "solid"),
-            _curve("all the same", "grid", [(x, x) for x, _ in points], "dot"),
+            _curve("all the same", "grid", [(x, x) for x in _dense(points[0][0])], "dot"),
         ),
         {
             "xaxis": {
                 "type": "log",
                 "title": {"text": "share of requests, longest first"},
                 "tickformat": "~%",
+                "dtick": 1,
             },
             "yaxis": {
                 "title": {"text": "share of token-steps"},
@@ -188,6 +189,11 @@ def holding_curve(profile: Profile) -> Figure | None:
         },
         Table("Share held", ("longest requests", "share held"), rows, frozenset({0, 1})),
     )
+
+
+def _dense(first: float) -> list[float]:
+    """Shares from `first` to 1, so close that a straight line stays one on a logarithmic axis."""
+    return [first ** (1 - step / 100) for step in range(101)]
 
 
 def _curve(name: str, role: str, points: list[tuple[float, float]], dash: str) -> dict[str, Any]:

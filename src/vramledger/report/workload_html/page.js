@@ -17,7 +17,7 @@
     if (given.meta === "heat") return { ...given, colorscale: palette.heat };
     const color = palette.roles[given.meta];
     const marker = { ...given.marker, color };
-    return { ...given, marker, line: { ...given.line, color }, textfont: { color: palette.ink } };
+    return { ...given, marker, line: { ...given.line, color }, textfont: { color: given.type === "bar" ? palette.ink : color } };
   }
 
   function axis(given, palette) {
@@ -38,7 +38,7 @@
   function draw(palette) {
     for (const [id, figure] of Object.entries(figures)) {
       Plotly.react(`${id}-plot`, figure.data.map((each) => trace(each, palette)),
-        layout(figure.layout, palette), { displaylogo: false, responsive: true });
+        layout(figure.layout, palette), { displayModeBar: false, responsive: true });
     }
   }
 
