@@ -8,6 +8,15 @@ from vramledger.errors import UnknownName
 from vramledger.workload.formats.format import LogFormat
 
 NAMES: Final = (
+    "litellm_spend",
+    "litellm_payload",
+    "openai_usage",
+    "langfuse",
+    "sagemaker",
+    "otel",
+    "envoy",
+    "nginx",
+    "vllm_log",
     "tracelab",
     "bailian",
     "aiperf_export",

@@ -1,0 +1,1 @@
+"""Pieces of records that several formats share."""
