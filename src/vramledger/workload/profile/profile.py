@@ -19,7 +19,7 @@ class Lengths:
     """One length over the requests that have it.
 
     Percentiles interpolate linearly between order statistics (rank p x (n - 1), as numpy's default).
-    `quantiles` has 1,001 values: at 0, 0.001, ..., 1. `bins` are pairs of a bin of `bins.EDGES` and
+    `quantiles` has 1,001 values: at 0, 0.001, ..., 1 (none in scenarios). `bins` are pairs of a bin of `bins.EDGES` and
     its requests, exact, for the bins that have any.
     """
 

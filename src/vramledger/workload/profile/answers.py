@@ -1,0 +1,56 @@
+"""Answers of an engine as arrays, counted for a progress bar."""
+
+from collections.abc import Callable, Mapping
+from typing import Any, TypeAlias
+
+from vramledger.workload.profile.aggregates import Expression, frequency
+from vramledger.workload.profile.frequency import Frequency, ascending
+
+Progress: TypeAlias = Callable[[int, int], None]  # questions answered, questions in all
+
+
+class Answers:
+    """Asks one question after the other."""
+
+    def __init__(self, planned: int, progress: Progress | None = None) -> None:
+        self._planned, self._asked = planned, 0
+        self._progress = progress or (lambda _answered, _planned: None)
+        self._progress(0, planned)
+
+    def columns(self, question: Expression) -> Mapping[str, Any]:
+        """Columns by name: int64 or float64 arrays of numbers, lists of whatever else there is."""
+        found = question.to_pyarrow()
+        self._asked += 1
+        self._progress(self._asked, max(self._planned, self._asked))
+        return {name: _array(found.column(name)) for name in found.column_names}
+
+    def one(self, question: Expression) -> Mapping[str, Any]:
+        """The columns of a question that has one row, as Python's numbers; None is null."""
+        found = question.to_pyarrow().to_pylist()[0]
+        self._asked += 1
+        self._progress(self._asked, max(self._planned, self._asked))
+        return dict(found)
+
+    def frequency(self, table: Expression, value: Expression) -> Frequency | None:
+        """How often each value occurs; None where it never does."""
+        return self.table(frequency(table, value))
+
+    def table(self, question: Expression) -> Frequency | None:
+        """The frequency table that a question of value and requests gives."""
+        found = self.columns(question)
+        return ascending(found["value"], found["requests"])
+
+    def done(self) -> None:
+        """Say that no question is left."""
+        self._progress(self._planned, self._planned)
+
+
+def _array(column: Any) -> Any:
+    import numpy as np
+    import pyarrow as pa
+
+    if pa.types.is_integer(column.type):
+        return column.to_numpy().astype(np.int64, copy=False)
+    if pa.types.is_floating(column.type):
+        return column.to_numpy().astype(np.float64, copy=False)
+    return column.to_pylist()

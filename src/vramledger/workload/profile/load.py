@@ -1,0 +1,45 @@
+"""A profile from a file: one written as JSON, or that of a stored workload."""
+
+import json
+from pathlib import Path
+from typing import Final
+
+from vramledger.errors import BadInput
+from vramledger.workload.profile.json_form import from_json
+from vramledger.workload.profile.profile import Profile
+
+_PARQUET: Final = b"PAR1"
+_MOST_BYTES: Final = 64 << 20
+
+
+def load_profile(path: Path) -> Profile:
+    """The profile in a JSON file, or of a stored workload, by what the file begins with.
+
+    A JSON file needs nothing beyond the base installation.
+
+    Raises:
+        BadInput: no file, neither of the two, or damaged.
+    """
+    try:
+        with path.open("rb") as file:
+            start = file.read(len(_PARQUET))
+            if start != _PARQUET:
+                return _of_json(start + file.read(_MOST_BYTES), path)
+    except OSError as error:
+        raise BadInput(
+            f"{path} cannot be read: {error.strerror or error}; name a profile or a workload."
+        ) from None
+    from vramledger.workload.profile.compute import profile_workload
+
+    return profile_workload(path)
+
+
+def _of_json(text: bytes, path: Path) -> Profile:
+    try:
+        content = json.loads(text)
+    except (ValueError, RecursionError):
+        raise BadInput(
+            f"{path} is neither a profile (JSON) nor a stored workload (Parquet); make one with "
+            "`vram workload import LOG -o workload.parquet`."
+        ) from None
+    return from_json(content, str(path))
