@@ -21,6 +21,7 @@ from documents import (
     plan_keys,
     python_interface,
     runs,
+    workload_tables,
 )
 from worked_example import rough_markdown, steps_table
 
@@ -44,7 +45,9 @@ BLOCKS: Final[dict[str, Callable[[], str]]] = {
     "factors": figures.factors,
     "findings": finding_list.finding_list,
     "five-models": figures.five_models,
+    "first-edges": workload_tables.first_edges,
     "gpus": catalogues.gpus,
+    "log-formats": workload_tables.log_formats,
     "models": catalogues.models,
     "plan-keys": plan_keys.plan_keys,
     "profiles": catalogues.profiles,
@@ -52,6 +55,7 @@ BLOCKS: Final[dict[str, Callable[[], str]]] = {
     "verbs": commands.verb_groups,
     "version-families": engine_versions.families,
     "version-rules": engine_versions.rule_table,
+    "workload-columns": workload_tables.columns,
     "worked-rough": rough_markdown,
     "worked-steps": steps_table,
 }

@@ -3,7 +3,8 @@
 A block is ``<!-- run -->`` (or ``<!-- run exit 1 -->``, ``<!-- run lines 12 -->``) on a line of its
 own, followed by a ``console`` fence. Its lines that begin with ``$ `` are commands; everything else
 is output and is rewritten. Three commands are understood: ``vram ...``, ``vram ... > FILE`` and
-``cat FILE``. A page's commands run one after another in a copy of `docs/examples`.
+``cat FILE``. A page's commands run one after another in a copy of `docs/examples`, with the logs of
+`examples` beside them.
 """
 
 import contextlib
@@ -20,7 +21,9 @@ from typing import Final
 
 from vramledger.cli.main import run as vram
 
-EXAMPLES: Final = Path(__file__).parents[2] / "docs" / "examples"
+ROOT: Final = Path(__file__).parents[2]
+EXAMPLES: Final = ROOT / "docs" / "examples"
+LOGS: Final = "*.csv.gz"  # of `examples`
 BLOCK: Final = re.compile(
     r"^<!-- run(?P<options>(?: \w+ \d+)*) -->\n```console\n(?P<body>.*?)^```$",
     re.DOTALL | re.MULTILINE,
@@ -65,6 +68,8 @@ def examples_folder() -> Iterator[Path]:
     before, saved = Path.cwd(), {name: os.environ.get(name) for name in _ENVIRONMENT}
     with tempfile.TemporaryDirectory() as folder:
         place = Path(shutil.copytree(EXAMPLES, Path(folder) / "examples"))
+        for log in (ROOT / "examples").glob(LOGS):
+            shutil.copy(log, place)
         os.chdir(place)
         os.environ.update(_ENVIRONMENT)
         try:

@@ -88,7 +88,7 @@ def test_every_verb_and_option_is_in_the_reference(verb: Verb) -> None:
 def test_every_place_that_the_structure_page_names_exists() -> None:
     page = (ROOT / "docs" / "structure.md").read_text(encoding="utf-8")
     package = ROOT / "src" / "vramledger"
-    inside = ("", "engine", "engine/vllm", "model", "hardware")
+    inside = ("", "engine", "engine/vllm", "model", "hardware", "workload")
     roots = [ROOT, *(package / folder for folder in inside)]
     named = re.findall(r"`([\w/]+(?:\.\w+|/))`", page)
     paths = [place for place in named if "/" in place]

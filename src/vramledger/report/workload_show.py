@@ -58,7 +58,7 @@ def _arrivals(profile: Profile, width: int) -> list[str]:
         "",
         _titled("Arrivals", profile),
         f"  {spark.line}",
-        f"  A column is {column}; the fullest has {spark.fullest:,} requests.",
+        f"  A column is {column}; the fullest has {spark.fullest:,} requests, the last may be cut short.",
     ]
     if arrival.dispersion:
         said = ", ".join(

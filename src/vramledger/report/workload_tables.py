@@ -233,17 +233,19 @@ def scenarios(profile: Profile) -> Table | None:
         "max",
     )
     rows = tuple(_scenario_row(each) for each in profile.scenarios)
-    notes = tuple(f"{each.name}: {each.definition}" for each in profile.scenarios)
+    notes = tuple(
+        f"{each.name}: {each.definition.removesuffix('.')}." for each in profile.scenarios
+    )
     return Table("Scenarios", head, rows, frozenset(range(3, 11)), notes)
 
 
 def _scenario_row(each: Slice) -> tuple[str, ...]:
     return (
         each.name,
-        _UNKNOWN if each.start_s is None else duration(each.start_s),
-        _UNKNOWN if each.seconds is None else duration(each.seconds),
+        "" if each.start_s is None else duration(each.start_s),
+        "" if each.seconds is None else duration(each.seconds),
         f"{each.requests:,}",
-        _UNKNOWN if each.mean_per_s is None else rate(each.mean_per_s),
+        "" if each.mean_per_s is None else rate(each.mean_per_s),
         *_three(each.input_tokens),
         *_three(each.output_tokens),
     )

@@ -20,7 +20,8 @@ def arrivals(profile: Profile) -> Figure | None:
     if not per_minute:
         return None
     plot, listed = sparkline(per_minute, _COLUMNS), sparkline(per_minute, _ROWS)
-    width = duration(60 * plot.minutes) if plot.minutes > 1 else "minute"
+    width = duration(60 * plot.minutes) if plot.minutes > 1 else "1 min"
+    shaded = " Bursts are shaded." if profile.arrival.bursts else ""
     rows = tuple(
         (duration(60 * listed.minutes * column), f"{count:,}")
         for column, count in enumerate(listed.counts)
@@ -28,8 +29,8 @@ def arrivals(profile: Profile) -> Figure | None:
     return Figure(
         "arrivals",
         "Arrivals",
-        f"Requests in each {width} from the first one; the fullest has {plot.fullest:,}. "
-        f"{len(profile.arrival.bursts)} bursts are shaded, the largest ones where there are more.",
+        f"Requests in each {width} from the first one; the fullest has {plot.fullest:,}, the last may "
+        f"be cut short.{shaded}",
         (
             {
                 "type": "scatter",
