@@ -50,7 +50,7 @@ DEFINITIONS: Final[Mapping[str, str]] = {
     "day": "from 08:00 to 20:00",
     "night": "from 20:00 to 08:00",
 }
-NO_TIMES: Final = "The log has no times."
+NO_TIMES: Final = "The log has no times; import it from logs that tell when requests came."
 
 
 @frozen
@@ -242,7 +242,9 @@ def _by_clock(
     import numpy as np
 
     if week_offset_s is None:
-        raise NotFound("The log has no clock, so the hour of the day is not known.")
+        raise NotFound(
+            "The log has no clock, so the hour of the day is not known; import it from logs with dates."
+        )
     covered = _covered(seconds)
     first = -(week_offset_s % DAY_S) - DAY_S + start_s
     spans = tuple(
