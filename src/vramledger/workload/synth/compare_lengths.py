@@ -12,6 +12,7 @@ from vramledger.workload.synth.permutation import (
     total_variation,
     wasserstein,
 )
+from vramledger.workload.synth.quantiles import steps_at
 
 if TYPE_CHECKING:
     import numpy as np
@@ -48,9 +49,8 @@ def quantile_lines(
 
     both = np.concatenate((source, made))
     points = np.unique(np.floor(both) if whole else both)
-    half = 0.5 if whole else 0.0
     counts = [
-        np.diff(_share_up_to(points + half, quantiles), prepend=0.0) * size
+        steps_at(points, quantiles, whole=whole).shares * size
         for quantiles, size in zip((source, made), sizes, strict=True)
     ]
     moved = wasserstein(points, max(float(np.mean(source)), 1e-9))
@@ -62,17 +62,6 @@ def quantile_lines(
         level,
         rng,
     )
-
-
-def _share_up_to(
-    points: "NDArray[np.float64]", quantiles: tuple[float, ...]
-) -> "NDArray[np.float64]":
-    """The share of requests no longer than each point; 1 at the last."""
-    import numpy as np
-
-    found = np.interp(points, quantiles, np.linspace(0, 1, len(quantiles)), left=0.0, right=1.0)
-    found[-1] = 1.0
-    return found
 
 
 def joint_line(

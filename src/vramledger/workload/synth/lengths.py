@@ -1,9 +1,10 @@
 """Input and output lengths, drawn together as a profile has them.
 
-A request draws a cell of the joint histogram by its count, then a length within each of the cell's
-two bins by the fine quantiles of that length, so that atoms (a cap at 7,437 tokens) stay atoms.
-Within a cell the two are independent. A bin too thin for the quantiles (`_THIN`) is drawn evenly
-around its exact mean.
+Requests are drawn from a pool of some 10^5 weighted pairs. Each pair lies in a cell of the joint
+histogram, at a length within each of the cell's two bins that follows the fine quantiles of that length,
+so that atoms (a cap at 7,437 tokens) stay atoms; in a bin too thin for the quantiles (`_THIN`) it lies
+evenly around the bin's exact mean. The weights are then fitted (`raking`) to the cells and to the fine
+quantiles of input, output and their sum, which between them hold most of what goes on within a cell.
 """
 
 from collections import defaultdict
@@ -15,11 +16,15 @@ from vramledger.frozen import frozen
 from vramledger.workload.profile.bins import EDGES
 from vramledger.workload.profile.profile import Joint, Lengths, Profile
 from vramledger.workload.synth.draws import Shares
+from vramledger.workload.synth.quantiles import steps_of
+from vramledger.workload.synth.raking import Margin, raked
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+_POOL: Final = 200_000  # pairs
+_POOL_OF_CELL: Final = 16  # at least
 _THIN: Final = 0.003  # share of requests in a bin under which 1,001 quantiles say too little of it
 
 
@@ -62,11 +67,8 @@ class LengthDraws:
         self._kinds = Shares(np.array(_kinds(profile), float))
         self._input = None if inputs is None else _Marginal(inputs, _bins(self._joint, "input"))
         self._output = None if outputs is None else _Marginal(outputs, _bins(self._joint, "output"))
-        if self._joint is not None:
-            cells = self._joint.cells
-            self._cells = Shares(np.array([cell.requests for cell in cells], float))
-            self._input_bins = np.array([cell.input_bin for cell in cells])
-            self._output_bins = np.array([cell.output_bin for cell in cells])
+        self._pool: _Pool | None = None
+        self._profile = profile
 
     def draw(self, rng: "np.random.Generator", count: int) -> DrawnLengths:
         """Lengths of so many requests."""
@@ -77,9 +79,11 @@ class LengthDraws:
         inputs, outputs = np.zeros(count, np.int32), np.zeros(count, np.int32)
         both = kinds == 0
         if self._joint is not None and self._input is not None and self._output is not None:
-            cells = self._cells.draw(rng, int(both.sum()))
-            inputs[both] = self._input.within(self._input_bins[cells], rng)
-            outputs[both] = self._output.within(self._output_bins[cells], rng)
+            if self._pool is None:
+                self._pool = _pool(self._profile, self._joint, self._input, self._output, rng)
+            chosen = self._pool.shares.draw(rng, int(both.sum()))
+            inputs[both] = self._pool.input_tokens[chosen]
+            outputs[both] = self._pool.output_tokens[chosen]
         for marginal, values, alone in (
             (self._input, inputs, kinds == 1),
             (self._output, outputs, kinds == 2),
@@ -87,6 +91,50 @@ class LengthDraws:
             if marginal is not None and alone.any():
                 values[alone] = marginal.anywhere(int(alone.sum()), rng)
         return DrawnLengths(inputs, outputs, has_input, has_output)
+
+
+@frozen
+class _Pool:
+    """Weighted pairs of lengths."""
+
+    input_tokens: "NDArray[np.int32]"
+    output_tokens: "NDArray[np.int32]"
+    shares: Shares
+
+
+def _pool(
+    profile: Profile,
+    joint: Joint,
+    inputs: "_Marginal",
+    outputs: "_Marginal",
+    rng: "np.random.Generator",
+) -> _Pool:
+    import numpy as np
+
+    share = np.array([cell.requests for cell in joint.cells], float) / joint.requests
+    each = np.maximum(np.rint(share * _POOL), _POOL_OF_CELL).astype(np.int64)
+    cell = np.repeat(np.arange(len(share)), each)
+    first = inputs.within(np.array([found.input_bin for found in joint.cells])[cell], rng)
+    second = outputs.within(np.array([found.output_bin for found in joint.cells])[cell], rng)
+    margins = [
+        _margin(values, lengths)
+        for values, lengths in (
+            (first, profile.input_tokens),
+            (second, profile.output_tokens),
+            (first + second, profile.total_tokens),
+        )
+        if lengths is not None and lengths.quantiles and lengths.count == joint.requests
+    ]
+    weights = raked((share / each)[cell], [*margins, Margin(cell, share)])
+    return _Pool(first.astype(np.int32), second.astype(np.int32), Shares(weights))
+
+
+def _margin(values: "NDArray[np.float64]", lengths: Lengths) -> Margin:
+    import numpy as np
+
+    steps = steps_of(lengths.quantiles)
+    group = np.searchsorted(steps.points, values)
+    return Margin(np.minimum(group, len(steps.points) - 1), steps.shares)
 
 
 def _kinds(profile: Profile) -> tuple[int, int, int, int]:
