@@ -11,6 +11,7 @@ from vramledger.workload.metadata import Metadata
 from vramledger.workload.schema import COLUMNS
 from vramledger.workload.store import read_metadata
 
+_ALWAYS: Final = {"row", "outcome"}  # columns that no workload has null
 _MEMORY: Final = "1GB"
 _DIRECT_BITS: Final = 23  # groups up to 2^23 whole numbers wide are counted in an array
 
@@ -38,7 +39,7 @@ def opened(path: Path, engine: str = "duckdb") -> Iterator[Requests]:
     if engine not in ENGINES:
         raise UnknownName("engine", engine, ENGINES)
     metadata = read_metadata(path).metadata
-    held = held_columns(path)
+    held = held_columns(path) | _ALWAYS
     with ENGINES[engine](path) as table:
         yield Requests(table.select(*(name for name in COLUMNS if name in held)), held, metadata)
 
