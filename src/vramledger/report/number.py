@@ -24,6 +24,11 @@ def share(value: float) -> str:
     return "<0.1%" if 0 < value < 0.0005 else f"{value:.1%}"
 
 
+def share_of(part: int, whole: int) -> str:
+    """As `share`; of nothing it is nothing."""
+    return share(part / whole) if whole else ""
+
+
 def rate(per_s: float) -> str:
     """Requests a second, to three digits: ``5.53/s``, ``0.0231/s``."""
     return f"{per_s:,.0f}/s" if per_s >= 1000 else f"{per_s:.3g}/s"

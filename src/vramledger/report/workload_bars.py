@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from vramledger.frozen import frozen
-from vramledger.report.number import share, tokens
+from vramledger.report.number import share_of, tokens
 from vramledger.report.workload_tables import PERCENTILES
 from vramledger.workload.profile.bins import EDGES, bin_of
 from vramledger.workload.profile.profile import Lengths
@@ -12,6 +12,7 @@ from vramledger.workload.profile.profile import Lengths
 _EIGHTHS: Final = " ▏▎▍▌▋▊▉█"
 _LEVELS: Final = " ▁▂▃▄▅▆▇█"
 _MOST_ROWS: Final = 16  # above it a row is an octave instead of a bin
+_BEYOND: Final = 1 << 32  # above any input + output
 _STEPS_MINUTES: Final = (1, 2, 5, 10, 15, 30, 60, 120, 360, 720, 1_440, 10_080)
 
 
@@ -50,7 +51,7 @@ def histogram(lengths: Lengths, width: int) -> list[str]:
     most = max(row.requests for row in rows)
     return [
         f"  {cells[0]:>{low}} .. {cells[1]:>{high}}  {bar(row.requests, most, room)}  "
-        f"{cells[2]:>{count}} {share(row.requests / lengths.count):>6}  {mark}".rstrip()
+        f"{cells[2]:>{count}} {share_of(row.requests, lengths.count):>6}  {mark}".rstrip()
         for row, cells, mark in zip(rows, shown, marks, strict=True)
     ]
 
@@ -61,8 +62,13 @@ def rows_of(lengths: Lengths) -> list[Row]:
         return []
     first, last = lengths.bins[0][0], lengths.bins[-1][0]
     counts = dict(lengths.bins)
-    bins = [Row(EDGES[i], EDGES[i + 1], counts.get(i, 0)) for i in range(first, last + 1)]
+    bins = [Row(EDGES[i], upper_edge(i), counts.get(i, 0)) for i in range(first, last + 1)]
     return bins if len(bins) <= _MOST_ROWS else _octaves(bins)
+
+
+def upper_edge(index: int) -> int:
+    """The first length above a bin; of the last one, a length above any."""
+    return EDGES[index + 1] if index + 1 < len(EDGES) else _BEYOND
 
 
 def _octaves(bins: Sequence[Row]) -> list[Row]:
@@ -114,5 +120,5 @@ def bin_position(value: float) -> float:
     from math import log
 
     index = bin_of(int(value))
-    low, high = EDGES[index], EDGES[index + 1]
+    low, high = EDGES[index], upper_edge(index)
     return float(index) if low < 1 else index + log(max(value, low) / low) / log(high / low)

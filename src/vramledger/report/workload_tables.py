@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Final
 
 from vramledger.frozen import frozen
-from vramledger.report.number import duration, rate, share, tokens
+from vramledger.report.number import duration, rate, share, share_of, tokens
 from vramledger.workload.profile.profile import Lengths, Profile, Slice
 
 PERCENTILES: Final = (("p50", "p50"), ("p95", "p95"), ("p99", "p99"), ("p99.9", "p999"))
@@ -134,7 +134,7 @@ def models(profile: Profile) -> Table | None:
 
 def _counted(counts: Mapping[str, int], requests: int) -> tuple[tuple[str, ...], ...]:
     return tuple(
-        (name, f"{count:,}", share(count / requests))
+        (name, f"{count:,}", share_of(count, requests))
         for name, count in sorted(counts.items(), key=lambda item: (-item[1], item[0]))
     )
 
@@ -160,11 +160,12 @@ def sessions(profile: Profile) -> Table | None:
     if found is None:
         return None
     rows = tuple(
-        (f"{turns:,}", f"{count:,}", share(count / found.count)) for turns, count in found.turns
+        (f"{turns:,}", f"{count:,}", share_of(count, found.count)) for turns, count in found.turns
     )
     notes = [f"{found.count:,} conversations."]
     if found.think_s:
-        notes.append(f"{duration(found.think_s[50])} pass between two turns at the median.")
+        median = found.think_s[len(found.think_s) // 2]
+        notes.append(f"{duration(median)} pass between two turns at the median.")
     if found.carried is not None:
         notes.append(
             f"{share(found.carried)} of a later turn's input was said before, at the mean."
@@ -200,9 +201,9 @@ def context_limits(profile: Profile) -> Table | None:
         (
             f"{each.limit:,}",
             f"{each.refused:,}",
-            share(each.refused / profile.requests),
+            share_of(each.refused, profile.requests),
             f"{each.cut:,}",
-            share(each.cut / profile.requests),
+            share_of(each.cut, profile.requests),
             "" if each.over_budget is None else f"{each.over_budget:,}",
         )
         for each in profile.context

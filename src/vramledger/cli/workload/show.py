@@ -26,6 +26,8 @@ def command(workload: Path, html: Path | None, width: int | None, *, force: bool
     from vramledger.report.workload_show import to_text
     from vramledger.workload.profile.load import load_profile
 
+    if workload.suffix.lower() != ".json":
+        need_full("vram workload show")
     if html is not None:
         need_full("vram workload show --html", ("jinja2", "plotly"))
         if html.exists() and not force:

@@ -4,8 +4,8 @@ from collections.abc import Iterator
 from math import log10
 from typing import Any, Final
 
-from vramledger.report.number import share, tokens
-from vramledger.report.workload_bars import bin_position
+from vramledger.report.number import share_of, tokens
+from vramledger.report.workload_bars import bin_position, upper_edge
 from vramledger.report.workload_html.figure import Figure
 from vramledger.report.workload_tables import Table, headline
 from vramledger.workload.profile.bins import EDGES
@@ -64,7 +64,7 @@ def _bars(name: str, lengths: Lengths, visible: object) -> dict[str, Any]:
         "x": [index + 0.5 for index, _ in lengths.bins],
         "y": [requests for _, requests in lengths.bins],
         "customdata": [
-            [_span(index), share(requests / lengths.count)] for index, requests in lengths.bins
+            [_span(index), share_of(requests, lengths.count)] for index, requests in lengths.bins
         ],
         "hovertemplate": "%{customdata[0]} tokens: %{y:,} requests (%{customdata[1]})",
     }
@@ -160,9 +160,11 @@ def _cells(joint: Joint) -> Table:
 def holding_curve(profile: Profile) -> Figure | None:
     """Share of token-steps held by the longest requests."""
     holding = profile.holding
-    if holding is None or not holding.curve:
+    if holding is None:
         return None
     points = [(requests, held) for requests, held in holding.curve if requests > 0]
+    if not points:
+        return None
     chosen = {min(points, key=lambda point: abs(point[0] - wanted)) for wanted in _CURVE_ROWS}
     rows = tuple((f"{requests:.3%}", f"{held:.2%}") for requests, held in sorted(chosen))
     return Figure(
@@ -211,7 +213,8 @@ def _curve(name: str, role: str, points: list[tuple[float, float]], dash: str) -
 
 def _bin_axis(title: str, first: int, last: int) -> dict[str, Any]:
     """An axis in bins whose ticks are the powers of two at their lower ends, at most about ten."""
-    powers = [i for i in range(first, last + 2) if EDGES[i] & (EDGES[i] - 1) == 0]
+    reached = range(first, min(last + 2, len(EDGES)))
+    powers = [i for i in reached if EDGES[i] & (EDGES[i] - 1) == 0]
     every = max(1, round(len(powers) / 9))
     shown = powers[::every]
     return {
@@ -223,5 +226,5 @@ def _bin_axis(title: str, first: int, last: int) -> dict[str, Any]:
 
 
 def _span(index: int) -> str:
-    low, high = EDGES[index], EDGES[index + 1] - 1
+    low, high = EDGES[index], upper_edge(index) - 1
     return f"{low:,}" if low == high else f"{low:,} to {high:,}"

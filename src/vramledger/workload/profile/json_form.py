@@ -11,7 +11,7 @@ from typing import Any, Final, Union, get_args, get_origin
 
 from vramledger.errors import BadInput
 from vramledger.workload.profile.bins import EDGES
-from vramledger.workload.profile.profile import SCHEMA, Cell, Profile, Slice
+from vramledger.workload.profile.profile import SCHEMA, Cell, Lengths, Profile, Slice
 
 _OF_WHOLE: Final = ("input_tokens", "output_tokens", "joint")
 
@@ -123,7 +123,14 @@ def _record(kind: Any, value: Any, where: str, key: str) -> Any:
     if kind is Cell:
         _need(0 <= made.input_bin < len(EDGES), where, key, "a cell of known bins")
         _need(0 <= made.output_bin < len(EDGES), where, key, "a cell of known bins")
+        _need(made.requests > 0, where, key, "a cell with requests")
+    if kind is Lengths:
+        _need(_known(made.bins), where, f"{key}.bins", "pairs of a known bin and its requests")
     return made
+
+
+def _known(bins: tuple[tuple[int, int], ...]) -> bool:
+    return all(0 <= each < len(EDGES) and requests > 0 for each, requests in bins)
 
 
 def _need(holds: bool, where: str, key: str, kind: str) -> None:  # noqa: FBT001 - the condition

@@ -1,0 +1,100 @@
+"""`vram workload show`, as people call it."""
+
+import json
+import os
+from pathlib import Path
+
+import pytest
+
+from commands import said, vram
+from drawn_profile import whole
+from vramledger.report.workload_html.page import to_html
+from vramledger.report.workload_show import to_text
+from vramledger.workload.profile.json_form import to_json
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """A folder with a profile in it."""
+    text = json.dumps(to_json(whole()))
+    (tmp_path / "profile.json").write_text(text, encoding="utf-8")
+    return tmp_path
+
+
+def test_a_profile_is_drawn_at_the_asked_width(folder: Path) -> None:
+    done = vram(["workload", "show", "profile.json", "--width", "80"], folder)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout == to_text(whole(), 80) + "\n"
+
+
+@pytest.mark.parametrize(("columns", "width"), [(None, 100), ("132", 132), ("20", 60)])
+def test_without_a_terminal_drawings_are_a_hundred_wide_or_as_the_environment_says(
+    folder: Path, columns: str | None, width: int
+) -> None:
+    environment = dict(os.environ) | ({} if columns is None else {"COLUMNS": columns})
+    done = vram(["workload", "show", "profile.json"], folder, env=environment)
+    assert done.stdout == to_text(whole(), width) + "\n"
+
+
+def test_the_page_is_written_whole_and_said_on_stderr(folder: Path) -> None:
+    done = vram(["workload", "show", "profile.json", "--html", "page.html"], folder)
+    assert (done.returncode, done.stdout) == (0, "")
+    assert done.stderr == "Wrote page.html; it loads nothing from anywhere.\n"
+    assert (folder / "page.html").read_text(encoding="utf-8") == to_html(whole())
+    assert sorted(path.name for path in folder.iterdir()) == ["page.html", "profile.json"]
+
+
+def test_a_page_is_not_written_over_without_force(folder: Path) -> None:
+    page = folder / "page.html"
+    page.write_text("mine", encoding="utf-8")
+    assert said(["workload", "show", "profile.json", "--html", "page.html"], folder) == (
+        "page.html exists; name another file, or add --force to write over it."
+    )
+    assert page.read_text(encoding="utf-8") == "mine"
+    done = vram(["workload", "show", "profile.json", "--html", "page.html", "--force"], folder)
+    assert done.returncode == 0
+    assert page.read_text(encoding="utf-8").startswith("<!DOCTYPE html>")
+
+
+def test_a_page_nobody_can_write_is_refused(folder: Path) -> None:
+    assert said(["workload", "show", "profile.json", "--html", "none/page.html"], folder) == (
+        "none/page.html cannot be written: No such file or directory; choose another --html."
+    )
+
+
+def test_what_is_no_profile_is_refused(folder: Path) -> None:
+    (folder / "other.json").write_text('{"schema": "vramledger.ledger/1"}', encoding="utf-8")
+    assert said(["workload", "show", "other.json"], folder) == (
+        "other.json: its schema is 'vramledger.ledger/1', and a profile's is "
+        "'vramledger.profile/1'; make one with `vram workload profile WORKLOAD -o profile.json`."
+    )
+    assert said(["workload", "show", "absent.json"], folder) == (
+        "absent.json cannot be read: No such file or directory; name a profile or a workload."
+    )
+
+
+@pytest.mark.parametrize(
+    "spoilt",
+    [
+        {"bins": [[9_999, 1]]},
+        {"bins": [[-1, 1]]},
+        {"bins": [[3, 0]]},
+    ],
+)
+def test_bins_that_do_not_exist_are_refused(folder: Path, spoilt: dict[str, object]) -> None:
+    content = to_json(whole())
+    content["input_tokens"] |= spoilt
+    (folder / "spoilt.json").write_text(json.dumps(content), encoding="utf-8")
+    assert said(["workload", "show", "spoilt.json"], folder) == (
+        "spoilt.json: input_tokens.bins must be pairs of a known bin and its requests; make the "
+        "profile again."
+    )
+
+
+def test_control_characters_of_names_do_not_reach_the_terminal(folder: Path) -> None:
+    content = to_json(whole())
+    content["models"] = {"\x1b[2Jmodel": 6, "model-1": 4}
+    (folder / "names.json").write_text(json.dumps(content), encoding="utf-8")
+    done = vram(["workload", "show", "names.json"], folder)
+    assert "\x1b" not in done.stdout
+    assert r"\x1b[2Jmodel" in done.stdout
