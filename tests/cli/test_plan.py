@@ -53,7 +53,13 @@ def test_check_says_what_was_understood(plan: Path, capsys: pytest.CaptureFixtur
     ]
     assert "daily: latency, 60 concurrent, headroom auto" in out
     assert "  contract: ttft_s p95 <= 2; success >= 99.00%" in out
-    assert out[-2].startswith("Note: Lengths are the figures of a public trace: profile chat")
+    assert out[-3].startswith("Note: Lengths are the figures of a public trace: profile chat")
+    assert out[-2] == (
+        "Warning: Qwen/Qwen3-32B thinks before it answers (Qwen3 hybrid), but the median output (131 "
+        "tokens in daily) is below 500 and shows no thinking tokens; thinking is output and holds KV "
+        "cache, so take lengths of a model that thinks (--profile reasoning, your own logs), or switch "
+        "thinking off (enable_thinking=False in chat_template_kwargs)."
+    )
     assert out[-1] == (
         "Not decided: daily: ttft_s p95 <= 2: speed and queueing are not checked by memory; a trial "
         "decides."
@@ -103,9 +109,9 @@ def test_check_lists_every_problem_and_exits_2(
 def test_check_of_what_is_not_supported_yet_exits_3(
     plan: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    plan.write_text(SOUND.replace("{profile: chat, concurrent: 60}", "log.parquet"))
+    plan.write_text(f"{SOUND}engine: {{name: sglang}}\n")
     assert run(["plan", "check", str(plan)]) == 3
-    assert "not read yet by this version" in capsys.readouterr().err
+    assert "the engine sglang is known but its memory rules are not" in capsys.readouterr().err
 
 
 def test_schema_prints_the_shipped_one(capsys: pytest.CaptureFixture[str]) -> None:

@@ -23,6 +23,7 @@ scenarios:
 """
 CANDIDATE_KEYS = {
     "gpu", "gpus", "gpus_low", "gpus_high", "tp", "pp", "expert_parallel", "replicas", "precision",
+    "decided_by",
     "kv_dtype", "fits", "reason", "rule", "known", "kv_tokens", "launch", "holdings", "margins",
     "idle_share", "kv_waste_gib", "weights_waste_gib", "communication_bytes_per_token", "link",
     "servers", "price_per_hour", "quality_evidence_owed", "bounded_by", "notes", "memory", "speed",
@@ -50,7 +51,7 @@ def test_a_plan_from_end_to_end(plan: Path, capsys: pytest.CaptureFixture[str]) 
     assert set(document) == {
         "schema", "model", "engine", "engine_version", "holds", "unmet", "fits", "known",
         "weights_unknown", "checked", "max_model_len_tokens", "currency", "candidates", "smaller",
-        "notes",
+        "warnings", "context_limits", "notes",
     }  # fmt: skip
     assert document["schema"] == "vramledger.size/1"
     assert document["checked"] == ["memory"]
@@ -182,7 +183,7 @@ def test_a_model_without_a_cache_exits_3(capsys: pytest.CaptureFixture[str]) -> 
 
 LOAD = (
     "State the load once: --users (people with access), --concurrent (requests in flight) or --rate "
-    "(requests per second)."
+    "(requests per second); or name a recorded one with --workload."
 )
 
 
@@ -281,7 +282,7 @@ def test_a_plan_states_its_own_load(
     assert run(["size", str(plan), *option.split()]) == 2
     assert capsys.readouterr().err == (
         "vram: The plan states the load and its lengths; leave out --users, --concurrent, --rate, "
-        "--profile and --factor.\n"
+        "--rate-scale, --profile, --workload and --factor.\n"
     )
 
 

@@ -299,8 +299,8 @@ def test_every_problem_of_every_kind_is_told_in_one_pass(tmp_path: Path) -> None
 
 def test_what_follows_from_a_key_that_cannot_be_read_is_not_told() -> None:
     assert problems(minimal(workload="{profil: chat, user: 60}")) == (
-        "plan.yaml line 3: workload has no key 'profil'; allowed are profile, input_tokens, output_tokens, requests, requests_per_s, seconds_per_request, concurrent, users, factors. The nearest is 'profile'.",
-        "plan.yaml line 3: workload has no key 'user'; allowed are profile, input_tokens, output_tokens, requests, requests_per_s, seconds_per_request, concurrent, users, factors. The nearest is 'users'.",
+        "plan.yaml line 3: workload has no key 'profil'; allowed are file, rate_scale, profile, input_tokens, output_tokens, requests, requests_per_s, seconds_per_request, concurrent, users, factors. The nearest is 'profile'.",
+        "plan.yaml line 3: workload has no key 'user'; allowed are file, rate_scale, profile, input_tokens, output_tokens, requests, requests_per_s, seconds_per_request, concurrent, users, factors. The nearest is 'users'.",
     )
 
 
@@ -313,11 +313,9 @@ def test_numbers_are_written_out() -> None:
     )
 
 
-def test_a_file_of_requests_is_not_read_yet_and_says_so() -> None:
-    with pytest.raises(CannotKnow) as caught:
-        parse_plan(minimal(workload="requests.parquet"))
-    assert str(caught.value) == (
-        "plan.yaml line 3: the workload is the file 'requests.parquet', and recorded requests are not read yet by this version; give percentiles or a histogram of input_tokens and output_tokens, or a profile, in its place."
+def test_a_file_of_requests_that_is_not_there_is_told_with_its_place() -> None:
+    assert problems(minimal(workload="requests.parquet")) == (
+        "plan.yaml line 3: requests.parquet cannot be read: No such file or directory; name another file.",
     )
 
 

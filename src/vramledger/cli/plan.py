@@ -45,8 +45,9 @@ def check(plan: str, *, as_json: bool) -> int:
     from vramledger.plan.check import check_plan
     from vramledger.report.plan import to_json, to_text
     from vramledger.sizing.judge import undecided, unmet
+    from vramledger.sizing.thinking_outputs import thinking_of_plan
 
-    outcome = check_plan(plan, [unmet], [undecided])
+    outcome = check_plan(plan, [unmet], [undecided], [thinking_of_plan])
     bad = outcome.requirement is None
     if as_json:
         show_json(to_json(outcome))

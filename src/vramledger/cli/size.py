@@ -19,6 +19,9 @@ if TYPE_CHECKING:
 @click.option("--concurrent", type=float, help="Requests in flight at the peak.")
 @click.option("--rate", type=float, help="Requests per second at the peak.")
 @click.option("--profile", help="Shape of the requests; chat by default.")
+@click.option("--workload", help="Recorded requests: a workload (.parquet) or its profile (.json).")
+@click.option("--rate-scale", type=float, help="Growth: the recorded arrivals times this.")
+@click.option("--limits", is_flag=True, help="The table of context limits and what each costs.")
 @click.option(
     "--gpu", "gpus", multiple=True, help="Only these cards (auto: this machine's); all by default."
 )
@@ -33,7 +36,8 @@ if TYPE_CHECKING:
 def command(target: str, *, tiers: bool, as_json: bool, **options: Any) -> int:
     """Which cards and layouts hold a requirement, with the launch command of each.
 
-    Give a plan file (vram plan new writes one), or a model with --users, --concurrent or --rate.
+    Give a plan file (vram plan new writes one), or a model with --workload, or a model with --users,
+    --concurrent or --rate.
     """
     from vramledger.sizing.ask import Asked
 

@@ -88,7 +88,7 @@ def build(plan: PlanPart, text: YamlText, known: Known | None = None) -> Require
 def _built(plan: PlanPart, text: YamlText, known: Known | None, met: _Collected) -> Requirement:
     """The requirement as far as its parts are sound; `met` holds what is wrong."""
     met.attempt(lambda: _model(plan, text, known))
-    met.attempt(lambda: check_stated(written(plan.workload, ("workload",), text), text))
+    met.attempt(lambda: check_stated(written(plan.workload, ("workload",)), text))
     engine = met.attempt(lambda: _engine(plan, text))
     own = plan.scenarios or {"all": _ONLY_SCENARIO}
     scenarios = met.all_of([_later(_scenario, plan, name, own[name], text, met) for name in own])
@@ -170,11 +170,11 @@ def _scenario(
     plan: PlanPart, name: str, part: ScenarioPart, text: YamlText, met: _Collected
 ) -> Scenario | None:
     path = ("scenarios", name)
-    own = [] if part.workload is None else [written(part.workload, (*path, "workload"), text)]
-    places = (*own, written(plan.workload, ("workload",), text))
+    own = [] if part.workload is None else [written(part.workload, (*path, "workload"))]
+    places = (*own, written(plan.workload, ("workload",)))
     kind = Kind(part.kind)
-    known = met.attempt(lambda: lengths(places, text))
-    carried = met.attempt(lambda: load(places, text))
+    known = met.attempt(lambda: lengths(places, text, name))
+    carried = met.attempt(lambda: load(places, text, name))
     agreed = met.attempt(lambda: contract(part.contract, kind, (*path, "contract"), text))
     if known is None or carried is None or agreed is None:
         return None
@@ -189,4 +189,5 @@ def _scenario(
         headroom=None if isinstance(kept, str) else kept,
         contract=agreed,
         profile=known.profile,
+        recorded=known.recorded,
     )

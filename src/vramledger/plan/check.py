@@ -21,10 +21,16 @@ class PlanCheck:
     problems: tuple[str, ...] = ()
     unmet: tuple[str, ...] = ()  # from the judges
     undecided: tuple[str, ...] = ()  # from those who say what is open
+    warnings: tuple[str, ...] = ()  # from those who doubt what is stated
 
 
-def check_plan(path: str, judges: Sequence[Judge] = (), doubts: Sequence[Judge] = ()) -> PlanCheck:
-    """Read a plan and ask the judges about it, and what cannot be decided yet.
+def check_plan(
+    path: str,
+    judges: Sequence[Judge] = (),
+    doubts: Sequence[Judge] = (),
+    warners: Sequence[Judge] = (),
+) -> PlanCheck:
+    """Read a plan and ask the judges about it, what cannot be decided yet, and what looks wrong.
 
     Raises:
         BadInput: the file cannot be read as text or YAML.
@@ -36,4 +42,5 @@ def check_plan(path: str, judges: Sequence[Judge] = (), doubts: Sequence[Judge] 
         return PlanCheck(path, None, error.problems)
     unmet = tuple(sentence for judge in judges for sentence in judge(requirement))
     undecided = tuple(sentence for doubt in doubts for sentence in doubt(requirement))
-    return PlanCheck(path, requirement, unmet=unmet, undecided=undecided)
+    warnings = tuple(sentence for warner in warners for sentence in warner(requirement))
+    return PlanCheck(path, requirement, unmet=unmet, undecided=undecided, warnings=warnings)

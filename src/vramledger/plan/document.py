@@ -78,6 +78,13 @@ Lengths = Annotated[
 class WorkloadPart(Part):
     """Lengths of requests and how many come; every key may be given here or by a scenario."""
 
+    file: Text | None = Field(
+        default=None,
+        description="A stored workload (.parquet) or its profile (.json), relative to the plan.",
+    )
+    rate_scale: Positive | None = Field(
+        default=None, description="Growth: the file's arrivals times this."
+    )
     profile: Text | None = Field(default=None, description="A shipped profile of lengths.")
     input_tokens: Lengths | None = Field(
         default=None, description="Percentiles (p50, p95, p99, max) or bins of input tokens."

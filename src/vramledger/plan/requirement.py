@@ -3,12 +3,16 @@
 from collections.abc import Mapping
 from dataclasses import field
 from enum import StrEnum
+from typing import TYPE_CHECKING
 
 from vramledger.evidence import Basis
 from vramledger.frozen import frozen
 from vramledger.hardware.accelerator import Accelerator
 from vramledger.plan.lengths import LengthDistribution
 from vramledger.units import plain
+
+if TYPE_CHECKING:
+    from vramledger.plan.recorded import Recorded
 
 
 class Form(StrEnum):
@@ -44,6 +48,9 @@ class Load:
     factors: Mapping[str, float] = field(default_factory=dict)  # with users: changed factors
     basis: Basis = Basis.ASSUMED
     source: str = ""
+    per_s: float | None = None  # with requests in flight: the arrivals behind them, when known
+    mean: float | None = None  # with requests in flight: their mean, when known
+    recorded: bool = False  # of a file; requests in flight and durations are its own server's
 
 
 @frozen
@@ -102,6 +109,7 @@ class Scenario:
     headroom: float | None = None  # share of the pool kept free; None: by kind
     contract: Contract = field(default_factory=Contract)
     profile: str = ""  # the shipped profile that gave the lengths
+    recorded: "Recorded | None" = None  # the workload that gave the lengths
 
 
 @frozen

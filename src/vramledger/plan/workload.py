@@ -1,6 +1,11 @@
-"""The workload of a plan: lengths of requests, and how many come or run at once."""
+"""The workload of a plan: lengths of requests, and how many come or run at once.
 
-from collections.abc import Mapping
+It is stated in the plan, or a file of recorded requests, or a file beside which some of it is stated.
+"""
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
 from typing import Any, Final
 
 from vramledger.errors import BadInput, CannotKnow
@@ -19,11 +24,20 @@ from vramledger.plan.lengths import (
 from vramledger.plan.percentiles import share_of
 from vramledger.plan.problems import NotStated, PlanProblems, dotted
 from vramledger.plan.profile import profile
+from vramledger.plan.recorded import (
+    LOGS,
+    Part,
+    Recorded,
+    part_for,
+    read_recorded,
+    recorded_load,
+)
+from vramledger.plan.recorded_lengths import recorded_lengths
 from vramledger.plan.requirement import Load, LoadUnit
 from vramledger.units import plain
 from vramledger.yaml_text import KeyPath, YamlText
 
-_RECORDINGS: Final = (".parquet", ".json", ".jsonl", ".csv")
+_RECORDINGS: Final = (".parquet", ".json", *LOGS)
 _LENGTH_KEYS: Final = ("profile", "requests", "input_tokens", "output_tokens")
 _LOAD_KEYS: Final = tuple(str(unit) for unit in LoadUnit)
 
@@ -46,43 +60,41 @@ class Lengths:
     distribution: LengthDistribution
     notes: tuple[str, ...]
     profile: str = ""  # the shipped one that gave them
+    recorded: Recorded | None = None  # the workload that gave them
 
 
-def written(value: str | WorkloadPart, path: KeyPath, text: YamlText) -> Written:
-    """The mapping that a workload stands for: a bare word is the name of a profile.
-
-    Raises:
-        CannotKnow: it is a file of recorded requests.
-    """
+def written(value: str | WorkloadPart, path: KeyPath) -> Written:
+    """The mapping that a workload stands for: a file of recorded requests, or a profile's name."""
     if isinstance(value, WorkloadPart):
         return Written(value, path)
     if value.casefold().endswith(_RECORDINGS) or "/" in value:
-        raise CannotKnow(
-            f"{text.place(path)}: the workload is the file {value!r}, and recorded requests are "
-            "not read yet by this version; give percentiles or a histogram of input_tokens and "
-            "output_tokens, or a profile, in its place."
-        )
+        return Written(WorkloadPart(file=value), path)
     return Written(WorkloadPart(profile=value), path)
 
 
-def lengths(places: tuple[Written, ...], text: YamlText) -> Lengths:
+def lengths(places: tuple[Written, ...], text: YamlText, scenario: str = "") -> Lengths:
     """The lengths that the first place to give any states; a scenario comes before the plan.
+
+    Lengths stated beside a file win over the file's. Of a file, `scenario` names the slice.
 
     Raises:
         BadInput: no place gives them, one gives them twice over or only half of them.
+        CannotKnow: the file holds nothing but means.
     """
     for place in places:
         given = place.gives(_LENGTH_KEYS)
         if given:
             return _lengths(place, given, text)
+        if place.part.file is not None:
+            return _recorded_lengths(place, place.part.file, text, scenario)
     raise NotStated(
         f"{text.place(places[-1].path)}: the workload gives no lengths; add input_tokens and "
         "output_tokens (percentiles or bins), requests (a joint histogram) or a profile."
     )
 
 
-def load(places: tuple[Written, ...], text: YamlText) -> Load:
-    """The load that the first place to give one states.
+def load(places: tuple[Written, ...], text: YamlText, scenario: str = "") -> Load:
+    """The load that the first place to give one states; one stated beside a file wins over its own.
 
     Raises:
         BadInput: no place gives one, or one gives it in two units.
@@ -91,6 +103,8 @@ def load(places: tuple[Written, ...], text: YamlText) -> Load:
         given = place.gives(_LOAD_KEYS)
         if given:
             return _load(place, given, text)
+        if place.part.file is not None:
+            return _recorded_load(place, place.part.file, text, scenario)
     raise NotStated(
         f"{text.place(places[0].path)}: the workload gives no load; add one of "
         f"{', '.join(_LOAD_KEYS)}."
@@ -103,12 +117,12 @@ def check_stated(place: Written, text: YamlText) -> None:
     Raises:
         BadInput: its load or its lengths cannot be used; `PlanProblems` where both cannot.
     """
-    wrong: list[str] = []
+    wrong: list[str] = _growth(place, text)
     for keys, read in ((_LENGTH_KEYS, lengths), (_LOAD_KEYS, load)):
         try:
-            if place.gives(keys):
+            if place.gives((*keys, "file")):
                 read((place,), text)
-        except NotStated:
+        except (NotStated, CannotKnow):
             continue  # a scenario may state the rest
         except PlanProblems as error:
             wrong += error.problems
@@ -142,6 +156,54 @@ def _lengths(place: Written, given: tuple[str, ...], text: YamlText) -> Lengths:
         f"{where}: the workload gives its lengths more than once ({', '.join(given)}); keep "
         "input_tokens with output_tokens, or requests, or profile."
     )
+
+
+def _recorded_lengths(place: Written, file: str, text: YamlText, scenario: str) -> Lengths:
+    part = _part(place, file, text, scenario)
+    with _placed(place, text):
+        found = recorded_lengths(part)
+    return Lengths(found.distribution, found.notes, recorded=part.recorded)
+
+
+def _recorded_load(place: Written, file: str, text: YamlText, scenario: str) -> Load:
+    scale = place.part.rate_scale
+    part = _part(place, file, text, scenario)
+    with _placed(place, text):
+        return recorded_load(part, 1.0 if scale is None else scale)
+
+
+def _part(place: Written, file: str, text: YamlText, scenario: str) -> Part:
+    """The slice of a file that a scenario takes; the file lies relative to the plan."""
+    with _placed(place, text):
+        return part_for(read_recorded(file, Path(text.name).parent), scenario)
+
+
+@contextmanager
+def _placed(place: Written, text: YamlText) -> Iterator[None]:
+    """What is said of a file begins with the place that names it."""
+    at = text.place(place.path)
+    try:
+        yield
+    except NotStated as error:
+        raise NotStated(f"{at}: {error}") from error
+    except BadInput as error:
+        raise BadInput(f"{at}: {error}") from error
+    except CannotKnow as error:
+        raise CannotKnow(f"{at}: {error}") from error
+
+
+def _growth(place: Written, text: YamlText) -> list[str]:
+    """What is wrong with a stated growth: it is of a file's own arrivals."""
+    part = place.part
+    if part.rate_scale is None:
+        return []
+    if part.file is None:
+        what = "it multiplies the arrivals of a file, and none is named"
+    elif place.gives(_LOAD_KEYS):
+        what = "it multiplies the arrivals of the file, but another load is stated"
+    else:
+        return []
+    return [f"{named((*place.path, 'rate_scale'), text)}: {what}; leave it out."]
 
 
 def _marginals(place: Written, text: YamlText) -> list[Marginal]:

@@ -20,6 +20,7 @@ def to_json(check: PlanCheck) -> dict[str, Any]:
         "problems": list(check.problems),
         "unmet": list(check.unmet),
         "undecided": list(check.undecided),
+        "warnings": list(check.warnings),
         "requirement": None if requirement is None else _requirement(requirement),
     }
 
@@ -39,6 +40,7 @@ def to_text(check: PlanCheck) -> str:
     for scenario in requirement.scenarios:
         lines += ["", *_scenario_lines(scenario)]
     lines += [*([""] if requirement.notes else []), *(f"Note: {n}" for n in requirement.notes)]
+    lines += [f"Warning: {sentence}" for sentence in check.warnings]
     lines += [f"Not decided: {sentence}" for sentence in check.undecided]
     return "\n".join([*lines, *(f"Not met: {sentence}" for sentence in check.unmet)])
 

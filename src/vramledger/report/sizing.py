@@ -3,9 +3,10 @@
 from collections.abc import Sequence
 from typing import Final
 
+from vramledger.report.context_limits import limits_text
 from vramledger.report.number import span
 from vramledger.report.table import table
-from vramledger.sizing.candidate import Candidate, CardResult, Margin, Sizing
+from vramledger.sizing.candidate import Candidate, CardResult, Holding, Margin, Sizing
 
 _HEAD: Final = (
     "card", "GPUs", "layout", "precision", "KV tokens", "held p50/p95/p99", "idle", "per hour",
@@ -25,7 +26,8 @@ def to_text(sizing: Sizing) -> str:
     failing = [card for card in sizing.cards if card.best is None]
     few = len(sizing.cards) <= _FEW
     unmet = [f"DOES NOT HOLD: {sentence}" for sentence in sizing.unmet]
-    lines = [*unmet, _verdict(sizing, len(fitting)), *sizing.notes]
+    warned = [f"WARNING: {sentence}" for sentence in sizing.warnings]
+    lines = [*unmet, _verdict(sizing, len(fitting)), *warned, *sizing.notes]
     if fitting:
         shown = fitting[:_MOST_CARDS]
         lines += ["", *_table(shown, _ROWS_A_CARD if few else 1, _money(sizing))]
@@ -35,6 +37,8 @@ def to_text(sizing: Sizing) -> str:
             lines += ["", *_explained(card, sizing.currency)]
     elif fitting:
         lines += ["", "Add --gpu NAME for a card's launch command, margins and other layouts."]
+    if sizing.limits is not None:
+        lines += ["", *limits_text(sizing.limits)]
     if failing:
         lines += ["", "Cards that do not hold it:"]
         lines += [f"  {line}" for line in (_each(failing) if few else _summed(failing))]
@@ -127,6 +131,7 @@ def _explained(card: CardResult, currency: str) -> list[str]:
         return []
     return [
         f"{card.accelerator.name}: {best.reason}",
+        *_decided(best),
         f"  launch: {best.launch}",
         *_where(best),
         *_waste(best),
@@ -137,6 +142,21 @@ def _explained(card: CardResult, currency: str) -> list[str]:
         *_smaller(card),
         *_other_precisions(card, best),
     ]
+
+
+def _decided(best: Candidate) -> list[str]:
+    """Which of several scenarios is the stricter, where they are views of the same load."""
+    tightest = best.tightest
+    if tightest is None or len(best.holdings) < 2:
+        return []
+    others = [h for h in best.holdings if h is not tightest]
+    told = ", ".join(f"{h.peak} {_filled(h)}" for h in others)
+    return [f"  decided by {tightest.peak}: {_filled(tightest)} ({told})"]
+
+
+def _filled(holding: Holding) -> str:
+    many = "s" if holding.replicas != 1 else ""
+    return f"{holding.replicas} replica{many}, {holding.load_share / holding.replicas:.0%} full"
 
 
 def _other_precisions(card: CardResult, best: Candidate) -> list[str]:

@@ -1,5 +1,6 @@
 """A sizing as one JSON object, schema ``vramledger.size/1``."""
 
+from vramledger.report.context_limits import limits_json
 from vramledger.report.number import rounded
 from vramledger.sizing.candidate import Candidate, CardResult, Holding, Link, Sizing
 
@@ -21,6 +22,8 @@ def sizing_json(sizing: Sizing) -> dict[str, object]:
         "currency": sizing.currency or None,
         "candidates": [_candidate(c) for card in sizing.cards for c in card.candidates],
         "smaller": [_smaller(card) for card in sizing.cards if card.smaller is not None],
+        "warnings": list(sizing.warnings),
+        "context_limits": limits_json(sizing.limits),
         "notes": list(sizing.notes),
     }
 
@@ -35,6 +38,7 @@ def _candidate(c: Candidate) -> dict[str, object]:
         "pp": c.layout.pp,
         "expert_parallel": c.layout.expert_parallel,
         "replicas": c.replicas,
+        "decided_by": c.tightest.peak if c.tightest else None,
         "precision": c.precision.weights,
         "kv_dtype": c.precision.kv,
         "fits": c.fits,
@@ -73,6 +77,7 @@ def _holding(h: Holding) -> dict[str, object]:
         "replicas": h.replicas,
         "replicas_low": h.replicas_low,
         "replicas_high": h.replicas_high,
+        "load_share": rounded(h.load_share),
     }
 
 

@@ -14,14 +14,21 @@ from vramledger.plan.price import parse_price
 from vramledger.plan.profile import profile
 from vramledger.plan.requirement import Load, LoadUnit, Scenario
 from vramledger.sizing.from_plan import of_text, precisions, with_cache
+from vramledger.sizing.from_workload import names_a_workload, scenarios_of
 from vramledger.sizing.limits import MOST_REFUSED, limit_for, within
 from vramledger.sizing.loads import load_notes, need_of
+from vramledger.sizing.offered import offered
 from vramledger.sizing.question import Question
 from vramledger.sizing.served import served
+from vramledger.sizing.thinking_outputs import thinking_warnings
 from vramledger.units import plain
 
 _DEFAULT_PROFILE = "chat"
 _MOST = 1e9
+_STATE_A_LOAD = (
+    "State the load once: --users (people with access), --concurrent (requests in flight) or --rate "
+    "(requests per second); or name a recorded one with --workload."
+)
 _OTHER_LENGTHS = (
     "take another --profile, state your own lengths in a plan, or choose a model of longer context"
 )
@@ -42,6 +49,19 @@ class Asked:
     factors: tuple[str, ...] = ()
     headroom: float | None = None
     engine_version: str | None = None
+    workload: str | None = None
+    rate_scale: float | None = None
+    limits: bool = False
+
+
+@frozen
+class _AskedFor:
+    """The scenarios of the options, where they come from, and the share they may have refused."""
+
+    scenarios: tuple[Scenario, ...]
+    where: str
+    may_refuse: float
+    notes: tuple[str, ...] = ()
 
 
 @frozen
@@ -61,32 +81,39 @@ def question_from(model_name: str, asked: Asked) -> Question:
     """
     load = _load(asked)
     model = of_text(with_cache(load_model(model_name)), "The request profiles")
-    shape = profile(asked.profile or _DEFAULT_PROFILE, "--profile")
-    most = model.text.max_positions
-    kept = within(shape.lengths, most, shape.name)
-    scenario = Scenario(
-        name=shape.name,
-        kind=shape.kind,
-        lengths=kept.lengths,
-        load=load,
-        headroom=_headroom(asked.headroom),
+    asked_for = _scenarios(asked, load)
+    most, where = model.text.max_positions, asked_for.where
+    kept = [within(scenario.lengths, most, scenario.name) for scenario in asked_for.scenarios]
+    scenarios = tuple(
+        replace(scenario, lengths=part.lengths)
+        for scenario, part in zip(asked_for.scenarios, kept, strict=True)
     )
     prices = prices_of(asked.prices)
     weights = asked.weights or ("as-stored",)
+    allowed = asked_for.may_refuse
     return Question(
         model_name=model_name,
         model=model,
-        needs=(need_of(scenario),),
+        needs=tuple(need_of(scenario) for scenario in scenarios),
         accelerators=_cards(asked.gpus),
         open_cards=not asked.gpus,
-        max_model_len=limit_for(kept.lengths.longest, model, f"The profile {shape.name}"),
+        max_model_len=limit_for(max(part.lengths.longest for part in kept), model, where),
         precisions=precisions(weights, asked.kv or ("auto",)),
         served={w: served(model_name, model, w, "--precision") for w in weights},
         engine_version=asked.engine_version,
         prices=prices.per_hour,
         currency=prices.currency,
-        notes=(*load_notes(scenario), *kept.notes(model.id, most, MOST_REFUSED)),
-        unmet=kept.unmet(model.id, most, MOST_REFUSED, _OTHER_LENGTHS),
+        offered=offered(asked_for.scenarios),
+        limits=asked.limits,
+        warnings=tuple(thinking_warnings(model_name, asked_for.scenarios)),
+        notes=(
+            *asked_for.notes,
+            *(note for scenario in scenarios for note in load_notes(scenario)),
+            *(note for part in kept for note in part.notes(model.id, most, allowed)),
+        ),
+        unmet=tuple(
+            said for part in kept for said in part.unmet(model.id, most, allowed, _OTHER_LENGTHS)
+        ),
     )
 
 
@@ -96,11 +123,13 @@ def narrowed(question: Question, asked: Asked) -> Question:
     Raises:
         BadInput: an option says again what the plan states, or prices differ in currency.
     """
-    stated = (asked.users, asked.concurrent, asked.rate, asked.profile)
+    stated = (
+        asked.users, asked.concurrent, asked.rate, asked.profile, asked.workload, asked.rate_scale,
+    )  # fmt: skip
     if any(value is not None for value in stated) or asked.factors:
         raise BadInput(
             "The plan states the load and its lengths; leave out --users, --concurrent, --rate, "
-            "--profile and --factor."
+            "--rate-scale, --profile, --workload and --factor."
         )
     prices = prices_of(asked.prices)
     if prices.per_hour and question.prices and prices.currency != question.currency:
@@ -120,6 +149,7 @@ def narrowed(question: Question, asked: Asked) -> Question:
         precisions=precisions(weights, kv),
         served={w: served(name, model, w, "--precision") for w in weights},
         engine_version=asked.engine_version or question.engine_version,
+        limits=asked.limits,
         needs=question.needs
         if kept is None
         else tuple(replace(need, headroom=kept) for need in question.needs),
@@ -178,18 +208,65 @@ def _cards(names: tuple[str, ...]) -> tuple[Accelerator, ...]:
     return tuple(dict.fromkeys(find(name, "--gpu") for name in names))
 
 
-def _load(asked: Asked) -> Load:
+def _scenarios(asked: Asked, load: Load | None) -> _AskedFor:
+    """The scenarios of a recorded workload, or the one of a shipped profile.
+
+    Raises:
+        BadInput: both are named, or growth is asked of what is not recorded.
+    """
+    headroom = _headroom(asked.headroom)
+    file = _workload(asked)
+    if file is not None:
+        scale = 1.0 if asked.rate_scale is None else asked.rate_scale
+        found = scenarios_of(file, load, scale, headroom)
+        return _AskedFor(found.scenarios, f"The workload {file}", 0.0, found.notes)
+    if load is None:
+        raise BadInput(_STATE_A_LOAD)
+    shape = profile(asked.profile or _DEFAULT_PROFILE, "--profile")
+    scenario = Scenario(shape.name, shape.kind, shape.lengths, load, headroom=headroom)
+    return _AskedFor((scenario,), f"The profile {shape.name}", MOST_REFUSED)
+
+
+def _workload(asked: Asked) -> str | None:
+    """The file of recorded requests, which --profile may name too; None without one.
+
+    Raises:
+        BadInput: it is named twice, or --rate-scale has nothing to multiply.
+    """
+    by_profile = asked.profile is not None and names_a_workload(asked.profile)
+    file = asked.profile if by_profile else asked.workload
+    if asked.workload is not None and asked.profile is not None:
+        raise BadInput("--workload and --profile both give lengths; leave one of them out.")
+    if asked.rate_scale is None:
+        return file
+    if file is None or any(v is not None for v in (asked.users, asked.concurrent, asked.rate)):
+        raise BadInput(
+            "--rate-scale multiplies the arrivals of a recorded workload; give it with --workload and "
+            "without --users, --concurrent or --rate."
+        )
+    if not (isfinite(asked.rate_scale) and 0 < asked.rate_scale <= _MOST):
+        raise BadInput(
+            f"--rate-scale is {plain(asked.rate_scale)}; it must be above 0 and at most 1e9."
+        )
+    return file
+
+
+def _load(asked: Asked) -> Load | None:
+    """The load that was stated; None leaves it to a recorded workload.
+
+    Raises:
+        BadInput: it is stated several times, out of range, or --factor has no people to change.
+    """
     given = {
         LoadUnit.USERS: asked.users,
         LoadUnit.CONCURRENT: asked.concurrent,
         LoadUnit.REQUESTS_PER_S: asked.rate,
     }
     stated = {unit: amount for unit, amount in given.items() if amount is not None}
+    if not stated and not asked.factors:
+        return None
     if len(stated) != 1:
-        raise BadInput(
-            "State the load once: --users (people with access), --concurrent (requests in flight) or "
-            "--rate (requests per second)."
-        )
+        raise BadInput(_STATE_A_LOAD)
     unit, amount = next(iter(stated.items()))
     if not (isfinite(amount) and 0 < amount <= _MOST):
         raise BadInput(f"The load is {plain(amount)}; it must be above 0 and at most 1e9.")

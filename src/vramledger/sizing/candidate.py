@@ -2,12 +2,17 @@
 
 from collections.abc import Mapping
 from dataclasses import field
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
+from vramledger.engine.kv import KvPool
+from vramledger.engine.launch import Flag
 from vramledger.engine.setting import Layout
 from vramledger.evidence import Basis, Figure
 from vramledger.frozen import frozen
 from vramledger.hardware.accelerator import Accelerator
+
+if TYPE_CHECKING:
+    from vramledger.sizing.context_limits import ContextLimits
 
 SHARES: Final = (0.5, 0.95, 0.99)
 NOT_CHECKED: Final = "not checked"
@@ -49,6 +54,7 @@ class Holding:
     replicas_high: int
     expected_blocks: float  # mean use of one replica at the peak
     mix_tokens: Figure  # tokens the pool holds at the average length of this mix
+    load_share: float = 0.0  # requests in flight over those one replica holds; above 1, several
 
 
 @frozen
@@ -91,6 +97,8 @@ class Candidate:
     link: Link | None = None
     servers: int = 0  # of that size, for all replicas
     launch: str = ""  # of one replica
+    pool: KvPool | None = None  # of a replica, pessimistic end
+    extra: tuple[Flag, ...] = ()  # of the launch, beside what every candidate has
     price_per_hour: float | None = None
     quality: tuple[str, ...] = ()
     limit: str = ""  # what bounds the requests held: "memory" or "max-num-seqs"
@@ -105,8 +113,8 @@ class Candidate:
 
     @property
     def tightest(self) -> Holding | None:
-        """The holding that asks for the most replicas."""
-        return max(self.holdings, key=lambda holding: holding.replicas, default=None)
+        """The holding that decides: of the most replicas, and of those the one that fills them most."""
+        return max(self.holdings, key=lambda h: (h.replicas, h.load_share), default=None)
 
 
 @frozen
@@ -152,6 +160,10 @@ class Sizing:
     notes: tuple[str, ...] = field(default=())
     unmet: tuple[str, ...] = ()  # sentences on what no card mends
     weights_unknown: str | None = None  # why the weights counted are but an upper bound
+    warnings: tuple[str, ...] = ()  # sentences on what makes the question doubtful
+    limits: "ContextLimits | None" = (
+        None  # where the lengths of requests were recorded or asked for
+    )
 
     @property
     def fits(self) -> bool:

@@ -56,6 +56,12 @@ class Evaluator:
         self.peaks = peaks(question.needs)
         self._holder = Holder(question.share)
 
+    def of(self, question: Question) -> "Evaluator":
+        """An evaluator of a like question, with which equal sums of requests are shared."""
+        like = Evaluator(question)
+        like._holder = self._holder.like(question.share)
+        return like
+
     def evaluate(self, choice: Choice) -> Candidate:
         """The candidate, fitting or with the rule that forbids it.
 
@@ -122,7 +128,9 @@ class Evaluator:
             small = _Obstacle("requests", _too_small(impossible, replica))
             return _refused(choice, launch, small)
         link = link_for(choice.accelerator, choice.layout)
-        decides = max(range(len(holdings)), key=lambda i: holdings[i].replicas)
+        decides = max(
+            range(len(holdings)), key=lambda i: (holdings[i].replicas, holdings[i].load_share)
+        )
         tightest, world = holdings[decides], choice.layout.world
         sequences, price = replica.max_num_seqs, self.question.prices.get(choice.accelerator.name)
         return Candidate(
@@ -130,6 +138,7 @@ class Evaluator:
             precision=choice.precision,
             layout=choice.layout,
             fits=True,
+            pool=replica.low,
             reason=_holds(tightest, self.question.share),
             replicas=tightest.replicas,
             gpus_low=world * max(h.replicas_low for h in holdings),
@@ -144,6 +153,7 @@ class Evaluator:
             link=link,
             servers=_servers(link, tightest.replicas * world),
             launch=command_line(launch),
+            extra=choice.extra,
             price_per_hour=None if price is None else price * tightest.replicas * world,
             quality=evidence_owed(choice.precision),
             limit="max-num-seqs" if tightest.held[self.question.share] >= sequences else "memory",

@@ -12,9 +12,11 @@ from vramledger.sizing.candidate import Precision
 from vramledger.sizing.engine_args import engine_arguments
 from vramledger.sizing.limits import allowed_refusals, limit_for, within
 from vramledger.sizing.loads import load_notes, need_of
+from vramledger.sizing.offered import offered
 from vramledger.sizing.quality import evidence_named
 from vramledger.sizing.question import Question
 from vramledger.sizing.served import served
+from vramledger.sizing.thinking_outputs import thinking_of_plan
 
 _MEND: Final = (
     "choose a model of longer context or shorter requests, or let the contract's success allow it"
@@ -60,6 +62,8 @@ def question_of(requirement: Requirement) -> Question:
         pinned=args.pinned,
         prices=requirement.prices,
         currency=requirement.currency,
+        offered=offered(requirement.scenarios),
+        warnings=tuple(thinking_of_plan(requirement)),
         notes=(
             *requirement.notes,
             *(note for scenario in scenarios for note in load_notes(scenario)),

@@ -31,6 +31,12 @@ class Holder:
         self._singles: dict[tuple[str, tuple[BlockDemand, ...]], InFlight] = {}
         self._demands: dict[InFlight, Demand] = {}
 
+    def like(self, share: float) -> "Holder":
+        """Another holder that shares the sums of requests, which depend on nothing else."""
+        other = Holder(share)
+        other._demands = self._demands
+        return other
+
     def holding(self, peak: Peak, replica: Replica) -> Holding:
         """What a replica holds of a peak, decided at the pessimistic end of its pool."""
         pool = replica.low
@@ -53,6 +59,7 @@ class Holder:
             replicas_high=replicas_for(load.high, each),
             expected_blocks=min(in_replica, each) * demand.single.mean,
             mix_tokens=self._mix_tokens(peak, replica, demand.single),
+            load_share=load.value / each if each else 0.0,
         )
 
     def margins(

@@ -108,6 +108,8 @@ def _requests(scenario: Scenario) -> float | None:
 def _rate(load: Load, mean_output: float) -> float | None:
     if load.unit is LoadUnit.REQUESTS_PER_S:
         return load.amount
+    if load.per_s is not None:
+        return load.per_s
     if load.unit is LoadUnit.USERS:
         return traffic(ceil(load.amount), mean_output, load.factors).requests_per_s.value
     return None

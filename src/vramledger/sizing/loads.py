@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Mapping
 from math import ceil
 from typing import Final
 
-from vramledger.evidence import Figure
+from vramledger.evidence import Basis, Figure, weakest
 from vramledger.plan.factors import FACTORS, Factor
 from vramledger.plan.requirement import Kind, Load, LoadUnit, Scenario
 from vramledger.sizing.need import Need
@@ -12,6 +12,7 @@ from vramledger.sizing.peaks import one_request
 from vramledger.sizing.people import PEAK_SHARE, poisson_quantile, traffic
 from vramledger.units import plain
 
+_ELSEWHERE: Final = " on the server that wrote the log"
 _OF_DURATION: Final = ("first-token-seconds", "tokens-per-second")
 
 
@@ -49,9 +50,9 @@ def in_flight_peak(load: Load, mean_output: float) -> Figure:
 
 
 def in_flight_mean(load: Load, mean_output: float) -> float | None:
-    """Requests in flight on average in the busiest minutes; None where the peak itself is stated."""
+    """Requests in flight on average in the busiest minutes; None where only the peak is known."""
     if load.unit is LoadUnit.CONCURRENT:
-        return None
+        return load.mean
     if load.unit is LoadUnit.USERS:
         return traffic(ceil(load.amount), mean_output, load.factors).in_flight_mean.value
     if load.seconds_per_request is not None:
@@ -67,9 +68,13 @@ def _rate(load: Load, mean_output: float) -> Figure:
     """Rate x duration, then the Poisson quantile; without a duration the factors give its band."""
     if load.seconds_per_request is not None:
         mean = load.amount * load.seconds_per_request
-        return Figure.sharp(_peak(mean), load.basis, "Poisson quantile of rate x duration")
+        source = "Poisson quantile of rate x duration"
+        return Figure.sharp(
+            _peak(mean), load.basis, f"{source}{_ELSEWHERE if load.recorded else ''}"
+        )
     low, value, high = (_peak(load.amount * each) for each in _durations(mean_output))
-    return Figure(value, low, high, load.basis, "Poisson quantile of rate x assumed duration")
+    source = "Poisson quantile of rate x assumed duration"
+    return Figure(value, low, high, weakest((load.basis, Basis.ASSUMED)), source)
 
 
 def _durations(mean_output: float) -> tuple[float, float, float]:
@@ -111,22 +116,47 @@ def load_notes(scenario: Scenario) -> tuple[str, ...]:
     return (said, *chain, *queued)
 
 
-def _stated(_: Scenario) -> tuple[str, ...]:
-    return ()
+def _stated(scenario: Scenario) -> tuple[str, ...]:
+    load = scenario.load
+    if not load.recorded or load.mean is None:
+        return ()
+    said = (
+        f"{scenario.name}: {plain(load.amount, 3)} is the p99 of the requests in flight, "
+        f"{plain(load.mean, 3)} their mean ({load.source}, {load.basis}{_ELSEWHERE}: a faster one has "
+        "fewer in flight)."
+    )
+    return (said,)
 
 
 def _rate_chain(scenario: Scenario) -> tuple[str, ...]:
     """How a rate became requests in flight."""
     load = scenario.load
+    if load.recorded:
+        return (_recorded_rate(scenario),)
     if load.seconds_per_request is not None:
         return (
             f"{plain(load.amount)} requests/s of {plain(load.seconds_per_request)} s each, as stated.",
         )
+    duration = _assumed_duration(scenario)
+    return (f"{plain(load.amount)} requests/s of {duration}.",)
+
+
+def _recorded_rate(scenario: Scenario) -> str:
+    load = scenario.load
+    rate = f"{scenario.name}: {plain(load.amount, 3)} requests/s ({load.source}, {load.basis}) of"
+    if load.seconds_per_request is None:
+        return f"{rate} {_assumed_duration(scenario)}."
+    return (
+        f"{rate} {plain(load.seconds_per_request, 3)} s each{_ELSEWHERE}; a faster one has fewer in "
+        "flight."
+    )
+
+
+def _assumed_duration(scenario: Scenario) -> str:
+    """How long requests are taken to stay, and the factors that say so."""
     seconds = _durations(scenario.lengths.mean_output)[1]
     factors = _factors_text(f for f in FACTORS if f.name in _OF_DURATION)
-    return (
-        f"{plain(load.amount)} requests/s of {seconds:.0f} s each are kept up (assumed: {factors}).",
-    )
+    return f"{seconds:.0f} s each are kept up (assumed: {factors})"
 
 
 def _people_chain(scenario: Scenario) -> tuple[str, ...]:

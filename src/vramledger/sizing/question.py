@@ -10,6 +10,7 @@ from vramledger.hardware.accelerator import Accelerator
 from vramledger.model.model import Model
 from vramledger.sizing.candidate import Precision
 from vramledger.sizing.need import Need
+from vramledger.sizing.offered import Offered
 from vramledger.sizing.served import AS_STORED, Served
 
 
@@ -52,6 +53,11 @@ class Question:
     open_cards: bool = False  # no card was named: the answer orders them
     notes: tuple[str, ...] = ()
     unmet: tuple[str, ...] = ()  # what no card mends: requests the model cannot serve
+    warnings: tuple[str, ...] = ()  # what makes the question doubtful
+    offered: Offered | None = None  # every request, for the table of context limits
+    limits: bool = (
+        False  # whether the table is asked for; recorded requests have a short one always
+    )
 
     def served_as(self, weights: str) -> Served:
         """What is loaded for that precision of the weights."""

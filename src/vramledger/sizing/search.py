@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from vramledger.engine.vllm.versions import rules_for
 from vramledger.hardware.accelerator import Accelerator
 from vramledger.sizing.candidate import Candidate, CardResult, Sizing
+from vramledger.sizing.context_limits import context_limits
 from vramledger.sizing.evaluate import Choice, Evaluator
 from vramledger.sizing.fewer_sequences import with_fewer_sequences
 from vramledger.sizing.layouts import layouts
@@ -36,6 +37,8 @@ def size(question: Question) -> Sizing:
         unmet=question.unmet,
         notes=(*question.notes, *joined_notes(evaluator.peaks), *version_note),
         weights_unknown=question.model.weights_unknown,
+        warnings=question.warnings,
+        limits=context_limits(evaluator, cards),
     )
 
 

@@ -1,0 +1,188 @@
+"""The lengths of recorded requests as a distribution, made of the joint histogram of a profile.
+
+Cells keep their exact mean lengths. Cells that can hold requests beyond the 99th percentile (of
+input, of output or of both together) stand at their upper edges instead, within the longest request,
+and the longest request is a cell of its own: no percentile from p99 up reads shorter than the log's,
+and means read at most a few percent longer.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from math import fsum
+from typing import Final, TypeAlias
+
+from vramledger.errors import CannotKnow
+from vramledger.evidence import Basis, weakest
+from vramledger.frozen import frozen
+from vramledger.plan.lengths import LengthDistribution, from_cells
+from vramledger.plan.problems import NotStated
+from vramledger.plan.recorded import Part, unserved
+from vramledger.workload.profile.bins import EDGES, bin_of
+from vramledger.workload.profile.profile import Cell, Joint, Profile
+
+TAIL: Final = 0.99
+_Point: TypeAlias = tuple[float, float, float]  # input, output, requests: as `from_cells` takes
+
+
+@frozen
+class RecordedLengths:
+    """Lengths with what was done to them, one sentence each."""
+
+    distribution: LengthDistribution
+    notes: tuple[str, ...] = ()
+
+
+def recorded_lengths(part: Part) -> RecordedLengths:
+    """The lengths of a part as a distribution; the module says how.
+
+    Raises:
+        NotStated: no request has both lengths.
+        CannotKnow: the log holds nothing but means.
+    """
+    profile, file = part.recorded.profile, part.recorded.file
+    if "mean" in profile.basis.values():
+        raise CannotKnow(
+            f"{file} holds means of lengths only, from which no tail can be read; state input_tokens "
+            "and output_tokens as percentiles beside it, and its load is kept."
+        )
+    if part.joint is None or part.joint.requests == 0:
+        raise NotStated(
+            f"{file} has no requests with both lengths; state input_tokens and output_tokens as "
+            "percentiles beside it."
+        )
+    joint, notes = _with_answers(part.joint, profile, part.name)
+    cells = from_cells(_points(joint, part), _basis(profile), _source(part))
+    return RecordedLengths(cells, (*part.notes, *notes))
+
+
+def _basis(profile: Profile) -> Basis:
+    if profile.synthetic:
+        return Basis.ASSUMED
+    known = {str(basis) for basis in Basis}
+    stated = [Basis(name) for name in profile.basis.values() if name in known]
+    return weakest(stated) if stated else Basis.ASSUMED
+
+
+def _source(part: Part) -> str:
+    made = "synthetic requests" if part.recorded.profile.synthetic else "requests"
+    return f"{made} of {part.name}"
+
+
+def _with_answers(joint: Joint, profile: Profile, name: str) -> tuple[Joint, tuple[str, ...]]:
+    """Requests that the log's server did not serve are offered all the same, with usual answers."""
+    missed = unserved(profile)
+    if missed == 0:
+        return joint, ()
+    said = (
+        f"{name}: {missed / max(1, profile.requests):.1%} of the requests were failed, rejected, "
+        "cancelled or cut short where the log was written; they are offered load all the same."
+    )
+    empty = [cell for cell in joint.cells if cell.output_bin == 0]
+    answered = [cell for cell in joint.cells if cell.output_bin > 0]
+    if not empty or not answered:
+        return joint, (said,)
+    cells = (*answered, *(_answered(cell, answered) for cell in empty))
+    more = (
+        f"{name}: {sum(cell.requests for cell in empty):,} requests without an answer are given the "
+        "mean answer of prompts of their length (assumed)."
+    )
+    return Joint(cells, joint.longest_input, joint.longest_output), (said, more)
+
+
+def _answered(cell: Cell, answered: Sequence[Cell]) -> Cell:
+    """The cell with the mean output of answered requests of its input bin, or of all of them."""
+    like = [other for other in answered if other.input_bin == cell.input_bin] or answered
+    mean = sum(c.output_total for c in like) / sum(c.requests for c in like)
+    total = round(mean * cell.requests)
+    return Cell(cell.input_bin, bin_of(round(mean)), cell.requests, cell.input_total, total)
+
+
+def _points(joint: Joint, part: Part) -> Iterator[_Point]:
+    """(input, output, requests) of every cell, the longest request apart and first."""
+    yield (joint.longest_input, joint.longest_output, 1)
+    cells = [cell for cell in _without_longest(joint) if cell.requests > 0]
+    if not cells:
+        return
+    most = _most(part, joint.longest_input + joint.longest_output)
+    in_tail = _tail(cells)
+    for cell in cells:
+        inputs, outputs = cell.input_total / cell.requests, cell.output_total / cell.requests
+        if in_tail(cell):
+            yield _towards_corner(cell, inputs, outputs, most)
+        else:
+            yield inputs, outputs, cell.requests
+
+
+def _without_longest(joint: Joint) -> Iterator[Cell]:
+    key = (bin_of(joint.longest_input), bin_of(joint.longest_output))
+    taken = False
+    for cell in joint.cells:
+        if not taken and (cell.input_bin, cell.output_bin) == key:
+            taken = True
+            yield Cell(
+                *key,
+                cell.requests - 1,
+                cell.input_total - joint.longest_input,
+                cell.output_total - joint.longest_output,
+            )
+        else:
+            yield cell
+
+
+def _tail(cells: Sequence[Cell]) -> Callable[[Cell], bool]:
+    """Whether a cell can hold a request beyond the 99th percentile of either length or of both."""
+    of_input = _reached(cells, lambda cell: cell.input_bin)
+    of_output = _reached(cells, lambda cell: cell.output_bin)
+    of_both = _reached(cells, lambda cell: EDGES[cell.input_bin] + EDGES[cell.output_bin])
+
+    def holds(cell: Cell) -> bool:
+        return (
+            cell.input_bin >= of_input
+            or cell.output_bin >= of_output
+            or _upper(cell.input_bin) + _upper(cell.output_bin) >= of_both
+        )
+
+    return holds
+
+
+def _reached(cells: Sequence[Cell], measure: Callable[[Cell], int]) -> int:
+    """The measure at the 99th percentile of the requests, from below."""
+    ordered = sorted(cells, key=measure)
+    whole = fsum(cell.requests for cell in ordered)
+    seen = 0.0
+    for cell in ordered:
+        seen += cell.requests
+        if seen >= TAIL * whole:
+            return measure(cell)
+    return measure(ordered[-1])
+
+
+@frozen
+class _Most:
+    """The longest lengths there are, each on its own and together."""
+
+    input: int
+    output: int
+    both: int
+
+
+def _most(part: Part, both: int) -> _Most:
+    """The longest lengths of a part; those that are not known are as long as `both`."""
+    of = part.recorded.profile if part.slice is None else part.slice
+    inputs, outputs = of.input_tokens, of.output_tokens
+    return _Most(
+        both if inputs is None else inputs.max, both if outputs is None else outputs.max, both
+    )
+
+
+def _upper(index: int) -> int:
+    """The longest length of a bin."""
+    return EDGES[index + 1] - 1 if index + 1 < len(EDGES) else EDGES[index]
+
+
+def _towards_corner(cell: Cell, inputs: float, outputs: float, most: _Most) -> _Point:
+    """From the cell's mean straight towards its upper corner, as far as the longest requests allow."""
+    more_in = max(0.0, min(_upper(cell.input_bin), most.input) - inputs)
+    more_out = max(0.0, min(_upper(cell.output_bin), most.output) - outputs)
+    room = max(0.0, most.both - inputs - outputs)
+    part = min(1.0, room / (more_in + more_out)) if more_in + more_out else 0.0
+    return inputs + part * more_in, outputs + part * more_out, cell.requests

@@ -1,0 +1,89 @@
+"""Whom a limit on input + output turns away: shares of all requests, limit by limit.
+
+Shares are counts of a recorded workload's profile where it lists the limit, and else of its cells or
+of the stated lengths, which stand on the long side.
+"""
+
+from math import fsum
+from typing import Final
+
+from vramledger.frozen import frozen
+from vramledger.plan.lengths import LengthDistribution
+from vramledger.sizing.offered import Offered
+from vramledger.workload.profile.profile import ContextLimit
+
+_LOWEST: Final = 2048  # limits of stated lengths: this and its doublings
+
+
+@frozen
+class Turned:
+    """Shares (0..1) of all requests that a limit turns away."""
+
+    limit: int
+    refused: float  # the input alone does not fit
+    cut: float  # the answer ends before it is done
+    over_budget: float | None  # input + the most tokens asked for do not fit; None: not known
+    counted: bool  # recorded requests, one by one
+
+    @property
+    def away(self) -> float:
+        """Refused or cut; engines refuse outright what asks for more than fits."""
+        return max(self.refused + self.cut, self.over_budget or 0.0)
+
+
+def turned_away(offered: Offered, most: int) -> tuple[Turned, ...]:
+    """Every limit of the table, rising; none above `most`, the model's own limit.
+
+    The limits of the profile, or doublings of 2,048, up to the first that holds every request; the
+    longest request exactly; and `most`, which is what an engine takes that is told no limit.
+    """
+    counted = _counted(offered)
+    extremes = {limit for limit in (offered.longest, most) if limit <= most}
+    useful = min((limit for limit in _steps(offered) if limit >= offered.longest), default=most)
+    limits = {limit for limit in _steps(offered) if limit <= min(useful, most)} | extremes
+    return tuple(
+        counted.get(limit) or _of_lengths(offered, limit, counted) for limit in sorted(limits)
+    )
+
+
+def _steps(offered: Offered) -> tuple[int, ...]:
+    if offered.recorded is not None and offered.recorded.profile.context:
+        return tuple(each.limit for each in offered.recorded.profile.context)
+    found = [_LOWEST]
+    while found[-1] < offered.longest:
+        found.append(2 * found[-1])
+    return tuple(found)
+
+
+def _counted(offered: Offered) -> dict[int, Turned]:
+    if offered.recorded is None:
+        return {}
+    profile = offered.recorded.profile
+    whole = profile.requests if profile.input_tokens is None else profile.input_tokens.count
+    return {each.limit: _share(each, max(1, whole)) for each in profile.context}
+
+
+def _share(counts: ContextLimit, whole: int) -> Turned:
+    budget = counts.over_budget
+    over = None if budget is None else min(1.0, budget / whole)
+    return Turned(counts.limit, counts.refused / whole, counts.cut / whole, over, counted=True)
+
+
+def _of_lengths(offered: Offered, limit: int, counted: dict[int, Turned]) -> Turned:
+    """The largest shares of any of the distributions; none at or beyond the longest request."""
+    over = _budget(limit, counted)
+    if limit >= offered.longest:
+        return Turned(limit, 0.0, 0.0, over, counted=offered.recorded is not None)
+    refused = max(_refused(each, limit) for each in offered.lengths)
+    away = max(each.share_above(limit) for each in offered.lengths)
+    return Turned(limit, refused, max(0.0, away - refused), over, counted=False)
+
+
+def _refused(lengths: LengthDistribution, limit: int) -> float:
+    return fsum(cell.weight for cell in lengths.cells if cell.input_tokens >= limit)
+
+
+def _budget(limit: int, counted: dict[int, Turned]) -> float | None:
+    """What the next lower counted limit says: no fewer than this limit's own."""
+    lower = [each for at, each in counted.items() if at <= limit]
+    return max(lower, key=lambda each: each.limit).over_budget if lower else None
