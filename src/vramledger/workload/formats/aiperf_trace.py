@@ -4,6 +4,7 @@ A line has one of `input_length`, `text_input`, `messages` and `payload` (a whol
 `timestamp` or `delay` (milliseconds), `output_length`, `hash_ids` (512 tokens each) and `session_id`.
 Lines of one session are its turns; where they give lengths or texts, each brings only what is new, and
 AIPerf puts the turns before in front of it. `messages` and `payload` hold the whole prompt.
+A `delay` counts from the end of the turn before, which the trace does not tell.
 Sources: https://docs.nvidia.com/aiperf/benchmark-modes/trace-replay-with-mooncake-traces,
 https://docs.nvidia.com/aiperf/reference/conversation-context-mode.
 """
@@ -54,28 +55,39 @@ class _Sessions:
         self._turns: dict[str, int] = {}
         self._tokens: dict[str, int] = {}
         self._texts: dict[str, list[str]] = {}
+        self._arrivals: dict[str, int] = {}
 
     def parse(self, record: Record) -> Iterable[RawRequest]:
         values = record.values
         request = RawRequest(
             line=record.line,
-            arrival_ns=(
-                None
-                if values.get("timestamp") is None
-                else nanoseconds(values["timestamp"], "timestamp", MILLISECOND)
-            ),
             output_tokens=optional_whole_number(values.get("output_length"), "output_length"),
             think_ns=optional_duration_ns(values.get("delay"), "delay", MILLISECOND),
             session=first_text(values.get("session_id")),
         )
+        request.arrival_ns = self._arrival(values, request)
         self._input(values, request)
         if request.session is not None:
             request.turn = self._turns.get(request.session, 0)
             self._turns[request.session] = request.turn + 1
+            if request.arrival_ns is not None:
+                self._arrivals[request.session] = request.arrival_ns
         return (request,)
 
     def finish(self) -> Iterable[RawRequest]:
         return ()
+
+    def _arrival(self, values: Mapping[str, Any], request: RawRequest) -> int | None:
+        if values.get("timestamp") is not None:
+            return nanoseconds(values["timestamp"], "timestamp", MILLISECOND)
+        before = self._arrivals.get(request.session or "")
+        if before is None or request.think_ns is None:
+            return None
+        self._context.infer(
+            "A turn with a delay was put that long after the arrival of the turn before, as if "
+            "answers took no time (inferred)."
+        )
+        return before + request.think_ns
 
     def _input(self, values: Mapping[str, Any], request: RawRequest) -> None:
         if values.get("input_length") is not None:
@@ -120,6 +132,11 @@ class _Sessions:
         request.model = first_text(body.get("model"))
 
 
+def _clock(head: Head) -> Clock:
+    timed = any(each.get("timestamp") is not None for each in head.records)
+    return Clock.RELATIVE if timed else Clock.NONE
+
+
 def _parser(context: Context) -> _Sessions:
     return _Sessions(context)
 
@@ -129,13 +146,11 @@ FORMAT: Final = LogFormat(
     title="AIPerf trace (mooncake_trace with texts, messages or sessions)",
     framings=(Framing.JSONL,),
     clock=Clock.RELATIVE,
+    clock_in=_clock,
     recognise=_recognise,
     parser=_parser,
     block_tokens=_BLOCK,
-    lacks=(
-        "A turn with a delay has no moment of its own, because it depends on when the turn before ends.",
-        "It names no failures.",
-    ),
+    lacks=("It names no failures, and does not tell how long answers took.",),
     source="https://docs.nvidia.com/aiperf/benchmark-modes/trace-replay-with-mooncake-traces",
     per_file=True,
 )

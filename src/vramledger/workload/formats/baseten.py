@@ -21,8 +21,9 @@ from vramledger.workload.formats.format import (
     Framing,
     Head,
     LogFormat,
+    Parser,
     Record,
-    row_by_row,
+    RowParser,
 )
 from vramledger.workload.formats.parts.block_size import consistent_sizes
 from vramledger.workload.formats.parts.embedded import first_text
@@ -46,7 +47,12 @@ def _block_tokens(head: Head) -> int | None:
     return next(iter(consistent_sizes(head.records, "input_tokens", "total_hashes")), None)
 
 
-def _row(record: Record, context: Context) -> RawRequest:
+def _parser(context: Context) -> Parser:
+    size = _block_tokens(context.head)
+    return RowParser(lambda record, context: _row(record, size, context), context)
+
+
+def _row(record: Record, size: int | None, context: Context) -> RawRequest:
     values = record.values
     start = nanoseconds(
         values.get("timestamp_start_unix_ms"), "timestamp_start_unix_ms", MILLISECOND
@@ -69,7 +75,7 @@ def _row(record: Record, context: Context) -> RawRequest:
         session=first_text(values.get("provided_session_id"), values.get("poor_man_session_id")),
         tenant=first_text(values.get("org_id")),
         model=first_text(values.get("model_name")),
-        prefix_ids=_ids(values, context),
+        prefix_ids=_ids(values, size, context),
     )
 
 
@@ -85,15 +91,20 @@ def _passed(values: Mapping[str, Any], start_ns: int, duration: str, end: str) -
     return passed
 
 
-def _ids(values: Mapping[str, Any], context: Context) -> Any:
-    size = _block_tokens(context.head)
+def _ids(values: Mapping[str, Any], size: int | None, context: Context) -> Any:
+    ids = prefix_ids(values.get("total_hashes"), "total_hashes")
+    if not ids:
+        return None
     own = optional_whole_number(values.get("block_size"), "block_size")
-    if size is None or own not in (None, size):
+    if size is None:
+        context.infer("Prefix ids are left out: no row tells how many tokens one stands for.")
+        return None
+    if own not in (None, size):
         context.infer(
-            "Prefix ids of rows without a block size, or with another than the first row's, are left out (inferred)."
+            "Prefix ids of rows with another block size than the first row's are left out (inferred)."
         )
         return None
-    return prefix_ids(values.get("total_hashes"), "total_hashes") or None
+    return ids
 
 
 FORMAT: Final = LogFormat(
@@ -102,7 +113,7 @@ FORMAT: Final = LogFormat(
     framings=(Framing.PARQUET, Framing.JSONL),
     clock=Clock.EPOCH,
     recognise=_recognise,
-    parser=row_by_row(_row),
+    parser=_parser,
     block_tokens_in=_block_tokens,
     lacks=("It names no failures other than cancelled requests.",),
     source="https://docs.nvidia.com/aiperf/benchmark-modes/baseten-trace-replay",

@@ -28,8 +28,8 @@ _FIELDS: Final = ("timestamp", "input_length", "output_length", "hash_ids")
 def _recognise(head: Head) -> bool:
     """Exactly its four fields, whole milliseconds, and lists of ids that 512 tokens an id explain."""
     records = [each for each in head.records if each.keys() == set(_FIELDS)]
-    whole = all(isinstance(each["timestamp"], int) for each in records)
-    return bool(records) and whole and _BLOCK in consistent_sizes(records)
+    decimals = any(isinstance(each["timestamp"], float) for each in records)
+    return bool(records) and not decimals and _BLOCK in consistent_sizes(records)
 
 
 def _row(record: Record, _context: Context) -> RawRequest:

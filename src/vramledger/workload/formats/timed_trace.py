@@ -82,17 +82,23 @@ def _names(head: Head) -> _Names | None:
 def _unit(moment: str, head: Head) -> int | None:
     """Nanoseconds of one unit of the moments; None where they are dates."""
     values = [each[moment] for each in head.records if each.get(moment) not in (None, "")]
-    try:
-        numbers = [float(value) for value in values]
-    except (TypeError, ValueError):
-        return None
-    if any(abs(each) >= _EARLIEST_DATE_S for each in numbers):
+    numbers = [each for each in values if _is_number(each)]
+    early = [each for each in numbers if abs(float(each)) < _EARLIEST_DATE_S]
+    if 2 * len(early) < len(values):  # a damaged row does not decide it
         return None
     known = _MOMENTS[moment]
     if known is not None:
         return known
-    whole = all(isinstance(each, int) or "." not in str(each) for each in values)
+    whole = all(isinstance(each, int) or "." not in str(each) for each in early)
     return MILLISECOND if whole else SECOND
+
+
+def _is_number(value: Any) -> bool:
+    try:
+        float(value)
+    except (TypeError, ValueError):
+        return False
+    return True
 
 
 def _clock(head: Head) -> Clock:

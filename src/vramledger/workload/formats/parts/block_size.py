@@ -4,24 +4,27 @@ from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
 _SIZES: Final = (512, 16, 32, 64, 128, 256, 1024)  # those in use; Mooncake's first
+_SHARE: Final = 0.9  # of the records must agree: a log may have a damaged row
 
 
 def consistent_sizes(
     records: Iterable[Mapping[str, Any]], length: str = "input_length", ids: str = "hash_ids"
 ) -> tuple[int, ...]:
-    """The usual block sizes that explain every record, the most usual first; none without records.
+    """The usual block sizes that explain the records, the most usual first; none without records.
 
     A list may hold an id for the last, partly filled block (Mooncake, Bailian) or leave it out (Weka).
     """
     pairs = [
         (each[length], len(each[ids]))
         for each in records
-        if isinstance(each.get(length), int) and isinstance(each.get(ids), list) and each[ids]
+        if isinstance(each.get(length), int) and each[length] >= 0
+        if isinstance(each.get(ids), list) and each[ids]
     ]
     if not pairs:
         return ()
-    return tuple(
-        size
-        for size in _SIZES
-        if all(count in (tokens // size, -(-tokens // size)) for tokens, count in pairs)
-    )
+    return tuple(size for size in _SIZES if _explained(size, pairs) >= _SHARE * len(pairs))
+
+
+def _explained(size: int, pairs: list[tuple[int, int]]) -> int:
+    """How many lists have an id for each block of this size, with or without the last part."""
+    return sum(count in (tokens // size, -(-tokens // size)) for tokens, count in pairs)
