@@ -70,7 +70,7 @@ def nanoseconds(value: Any, name: str, unit_ns: int) -> int:
         RowProblem: missing, no finite number, or beyond 285 years.
     """
     found = number(value, name)
-    if abs(found) * unit_ns > _LONGEST_NS:
+    if abs(found) * unit_ns > _LATEST_NS:
         raise RowProblem(f"{name} is beyond any clock")
     whole = int(found)
     return whole * unit_ns + round((found - whole) * unit_ns)
@@ -80,11 +80,13 @@ def optional_duration_ns(value: Any, name: str, unit_ns: int) -> int | None:
     """A length of time of 0 or more, None where the field is absent or empty.
 
     Raises:
-        RowProblem: no finite number, or negative.
+        RowProblem: no finite number, negative, or beyond 36 years.
     """
     if value is None or value == "":
         return None
     found = nanoseconds(value, name, unit_ns)
     if found < 0:
         raise RowProblem(f"{name} is negative")
+    if found > _LONGEST_NS:
+        raise RowProblem(f"{name} is beyond any request")
     return found

@@ -30,6 +30,8 @@ class Metadata:
     basis: Mapping[str, str] = field(default_factory=dict)
     history: tuple[str, ...] = ()
     synthetic: bool = False  # made by us; never to be shown as a log
+    # What was kept on demand: "session" and "tenant" -> names by number, "dates" -> the first arrival
+    kept: Mapping[str, Any] = field(default_factory=dict)
 
     def to_json(self) -> str:
         """Sorted and without spaces, so that equal metadata are equal bytes."""

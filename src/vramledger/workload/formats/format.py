@@ -15,7 +15,8 @@ class Framing(StrEnum):
     CSV = "csv"  # a header line, then rows: a record is {column: text}
     CSV_BARE = "csv without a header"  # a record is {"0": text, "1": text, ...}
     JSONL = "jsonl"  # one JSON object a line
-    JSON = "json"  # one array of objects, or one object that holds it; read as it streams
+    JSON = "json"  # an array of objects, or an object that holds it under a usual name ("data",
+    # "resourceSpans"): a record is an element. Any other object at the top is a record itself
     TEXT = "text"  # a record is {"line": text}
     PARQUET = "parquet"  # a record is {column: value}
 
@@ -41,7 +42,8 @@ class Head:
     """The beginning of a file, to recognise its format by. Whatever does not apply is empty."""
 
     framing: Framing
-    columns: tuple[str, ...] = ()  # of the header line, or of the Parquet schema
+    columns: tuple[str, ...] = ()  # of the header line or the Parquet schema; of JSON that holds
+    # its array under a name: that name
     records: tuple[Mapping[str, Any], ...] = ()  # the first few
     lines: tuple[str, ...] = ()  # the first few, as text
 

@@ -1,0 +1,215 @@
+"""Requests become rows of numbers: texts are counted, identities numbered, impossible parts left out."""
+
+import secrets
+from array import array
+from typing import Final
+
+from vramledger.frozen import frozen
+from vramledger.workload.counting import Counter
+from vramledger.workload.deidentify import Scope
+from vramledger.workload.formats.format import Clock
+from vramledger.workload.loss import DUPLICATE, Tally
+from vramledger.workload.raw import RawRequest
+from vramledger.workload.spool import NO_TIME, Spool
+from vramledger.workload.text_blocks import KEY_BYTES, block_ids
+
+_WEAKEST: Final = ("mean", "assumed", "exact", "measured")  # the first that occurs is the basis
+_EARLIEST_NS: Final = -(1 << 60)
+_LATEST_NS: Final = {Clock.EPOCH: 1 << 62, Clock.RELATIVE: 1 << 60}  # the year 2116; 36 years
+
+
+@frozen
+class FileOf:
+    """What the rows of one file share."""
+
+    scope: Scope
+    clock: Clock
+    block_tokens: int  # of the workload
+    keeps_blocks: bool  # whether the prefix ids of this file stand for so many tokens
+
+
+class Arrivals:
+    """The arrivals of all rows, 8 bytes each, by the clock they count from."""
+
+    def __init__(self) -> None:
+        self.ns = array("q")  # in the order of rows; NO_TIME where unknown
+        self.relative: list[
+            tuple[int, int]
+        ] = []  # (first row, end) of files with a zero of their own
+        self.zero_ns: int | None = None  # of those since the epoch: all are kept relative to it
+
+    def epoch(self, ns: int) -> int:
+        if self.zero_ns is None:
+            self.zero_ns = ns
+        return ns - self.zero_ns
+
+
+class Collector:
+    """Takes requests, file after file."""
+
+    def __init__(self, spool: Spool, tally: Tally, counter: Counter) -> None:
+        self._spool, self._tally, self._counter = spool, tally, counter
+        self.arrivals = Arrivals()
+        self.fingerprints = array("q")  # of rows without a request id
+        self._text_key = secrets.token_bytes(KEY_BYTES)
+        self._requests: dict[bytes, int] = {}  # digest -> row; ~row while only a retry named it
+        self._next = 0
+        self._bases: dict[str, set[str]] = {"input_tokens": set(), "output_tokens": set()}
+        self._latest = _EARLIEST_NS
+        self.sessions = self.retries = self.blocks = False  # whether any row has one
+
+    def begin(self, file: FileOf) -> None:
+        """The requests that follow are of this file."""
+        self._file = file
+        self._latest = _EARLIEST_NS
+        self._first = self._spool.count
+
+    def end(self) -> None:
+        """The file is read."""
+        if self._file.clock is Clock.RELATIVE and self._spool.count > self._first:
+            self.arrivals.relative.append((self._first, self._spool.count))
+
+    @property
+    def basis(self) -> dict[str, str]:
+        """The basis of each length: the weakest that occurs."""
+        return {
+            name: next(each for each in _WEAKEST if each in found)
+            for name, found in self._bases.items()
+            if found
+        }
+
+    @property
+    def retries_unmatched(self) -> int:
+        """Attempts that a retry names and no row is."""
+        return sum(1 for row in self._requests.values() if row < 0)
+
+    def add(self, request: RawRequest) -> str:
+        """Store a request; "" or the reason why it is left out."""
+        arrival = self._arrival(request)
+        if isinstance(arrival, str):
+            return arrival
+        row = self._row_of(request)
+        if row is None:
+            return DUPLICATE
+        self._see_time(arrival)
+        self._count_texts(request)
+        if request.repeat > 1:
+            self._repeat(row, arrival, request)
+        else:
+            self._store(row, arrival, request)
+        return ""
+
+    def _arrival(self, request: RawRequest) -> int | str:
+        """Nanoseconds since the zero of its clock, NO_TIME, or why there is none."""
+        arrival, clock = request.arrival_ns, self._file.clock
+        if clock is Clock.NONE:
+            return NO_TIME
+        if arrival is None:
+            return "the arrival is missing"
+        if not _EARLIEST_NS < arrival < _LATEST_NS[clock]:
+            return "the arrival is beyond any clock"
+        return arrival if clock is Clock.RELATIVE else self.arrivals.epoch(arrival)
+
+    def _see_time(self, arrival: int) -> None:
+        """Count what comes after a later one of its file."""
+        if arrival >= self._latest:
+            self._latest = arrival
+        elif arrival != NO_TIME:
+            self._tally.out_of_order += 1
+            back = self._latest - arrival
+            self._tally.largest_step_back_ns = max(self._tally.largest_step_back_ns, back)
+
+    def _row_of(self, request: RawRequest) -> int | None:
+        """The number of its row; None where a row has its id already."""
+        if request.request_id is None:
+            self._next += 1
+            return self._next - 1
+        digest = self._file.scope.request.digest(request.request_id)
+        known = self._requests.get(digest)
+        if known is not None and known >= 0:
+            return None
+        if known is None:
+            known = ~self._next
+            self._next += 1
+        self._requests[digest] = ~known
+        return ~known
+
+    def _retried(self, request_id: str) -> int:
+        """The row of the attempt before, which may be yet to come."""
+        digest = self._file.scope.request.digest(request_id)
+        known = self._requests.setdefault(digest, ~self._next)
+        if known == ~self._next:
+            self._next += 1
+        return known if known >= 0 else ~known
+
+    def _count_texts(self, request: RawRequest) -> None:
+        """Count the texts whose tokens the log does not say."""
+        for name, text in (("input", request.input_text), ("output", request.output_text)):
+            attribute = f"{name}_tokens"
+            if getattr(request, attribute) is not None:
+                self._bases[attribute].add("measured" if request.repeat == 1 else "mean")
+            elif text is not None:
+                setattr(request, attribute, self._counter.count(text))
+                self._bases[attribute].add(self._counter.basis)
+                self._tally.assume(self._counter.said)
+
+    def _repeat(self, row: int, arrival: int, request: RawRequest) -> None:
+        """One row for each of equal requests, spread evenly, with exact totals."""
+        inputs, outputs = request.input_tokens, request.output_tokens
+        for place in range(request.repeat):
+            if inputs is not None:
+                request.input_tokens = inputs + (place < request.input_remainder)
+            if outputs is not None:
+                request.output_tokens = outputs + (place < request.output_remainder)
+            later = request.spread_ns * place // request.repeat
+            self._store(row, arrival if arrival == NO_TIME else arrival + later, request)
+            row, self._next = self._next, self._next + 1
+        self._next -= 1
+
+    def _store(self, row: int, arrival: int, request: RawRequest) -> None:
+        scope = self._file.scope
+        session = None if request.session is None else scope.session.of(request.session)
+        tenant = None if request.tenant is None else scope.tenant.of(request.tenant)
+        model = None if request.model is None else scope.model.of(request.model)
+        if session is not None:
+            self.sessions = True
+        if request.retry_of is not None:
+            self.retries = True
+        values = (
+            None,  # the arrival is put in place once all are known
+            request.input_tokens,
+            request.output_tokens,
+            request.thinking_tokens,
+            request.cached_tokens,
+            request.max_output_tokens,
+            request.duration_ns,
+            request.first_token_ns,
+            self._blocks(request),
+            session,
+            request.turn,
+            request.think_ns,
+            request.outcome.value,
+            request.cancel_after_ns,
+            None if request.retry_of is None else self._retried(request.retry_of),
+            request.images,
+            request.audio_ns,
+            model,
+            tenant,
+        )
+        if request.request_id is None and request.repeat == 1:
+            self.fingerprints.append(hash((arrival, *values)))
+        self.arrivals.ns.append(arrival)
+        self._spool.append((row, *values))
+
+    def _blocks(self, request: RawRequest) -> tuple[int, ...] | None:
+        """Numbers of the prefix blocks: the log's own, or those of the prompt's text."""
+        file, ids = self._file, request.prefix_ids
+        if ids is None and request.input_text is not None and request.input_tokens is not None:
+            ids = block_ids(request.input_text, self._counter, file.block_tokens, self._text_key)
+            ids = ids[: request.input_tokens // file.block_tokens]
+        elif not file.keeps_blocks:
+            return None
+        if ids is None:
+            return None
+        self.blocks = True
+        return tuple(map(file.scope.prefix.of, ids))

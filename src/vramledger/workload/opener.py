@@ -1,0 +1,207 @@
+"""Log files as streams of bytes, unpacked as they are read.
+
+Compression is known by its magic bytes, not by the file's name. A stream that breaks off gives all
+that came before, and says how it ended.
+"""
+
+from collections.abc import Callable, Generator, Iterator, Sequence
+from contextlib import contextmanager
+from glob import glob, has_magic
+from pathlib import Path
+from typing import BinaryIO, Final, Protocol
+
+from vramledger.errors import BadInput
+from vramledger.frozen import frozen
+from vramledger.named_file import opened
+
+CHUNK: Final = 1 << 20  # bytes of one read, packed or not
+_LONGEST_MAGIC: Final = 8
+
+
+class Decompressor(Protocol):
+    """The standard library's incremental decompressors; zstd's backport keeps to it."""
+
+    @property
+    def eof(self) -> bool: ...
+    @property
+    def needs_input(self) -> bool: ...
+    @property
+    def unused_data(self) -> bytes: ...
+    def decompress(self, data: bytes, max_length: int = -1) -> bytes: ...
+
+
+class _Gzip:
+    """zlib's object in the shape of the others."""
+
+    def __init__(self) -> None:
+        import zlib
+
+        self._inner = zlib.decompressobj(wbits=31)
+
+    @property
+    def eof(self) -> bool:
+        return self._inner.eof
+
+    @property
+    def needs_input(self) -> bool:
+        return not self._inner.unconsumed_tail
+
+    @property
+    def unused_data(self) -> bytes:
+        return self._inner.unused_data
+
+    def decompress(self, data: bytes, max_length: int = -1) -> bytes:
+        return self._inner.decompress(self._inner.unconsumed_tail + data, max_length)
+
+
+def _bzip2() -> Decompressor:
+    import bz2
+
+    return bz2.BZ2Decompressor()
+
+
+def _xz() -> Decompressor:
+    import lzma
+
+    return lzma.LZMADecompressor()
+
+
+def _zstd() -> Decompressor:
+    try:
+        from compression.zstd import ZstdDecompressor
+    except ImportError:
+        from backports.zstd import ZstdDecompressor
+    made: Decompressor = ZstdDecompressor()
+    return made
+
+
+@frozen
+class Packing:
+    """One way of compressing: what it is called, how it begins, what unpacks it."""
+
+    name: str
+    magic: bytes
+    decompressor: Callable[[], Decompressor]
+
+
+PACKINGS: Final = (
+    Packing("gzip", b"\x1f\x8b", _Gzip),
+    Packing("zstd", b"\x28\xb5\x2f\xfd", _zstd),
+    Packing("bzip2", b"BZh", _bzip2),
+    Packing("xz", b"\xfd7zXZ\x00", _xz),
+)
+_REFUSED: Final = (  # magic bytes, what such a file is, what to do
+    (b"PK\x03\x04", "a ZIP archive or a spreadsheet", "unpack it, or save it as CSV"),
+    (b"\xff\xfe", "UTF-16 text", "save it as UTF-8"),
+    (b"\xfe\xff", "UTF-16 text", "save it as UTF-8"),
+    (b"SQLite format 3\x00"[:_LONGEST_MAGIC], "an SQLite database", "export its table as CSV"),
+    (b"%PDF-", "a PDF document", "name the log itself"),
+)
+PARQUET_MAGIC: Final = b"PAR1"
+
+
+class LogStream:
+    """The bytes of one log, unpacked.
+
+    `broke` is empty until the file turns out damaged, and then says how ("the gzip file is cut off");
+    what was read before it is sound.
+    """
+
+    def __init__(self, packed: BinaryIO, size: int, name: str) -> None:
+        self._packed = packed
+        self.size = size  # bytes of the file as it lies on disk
+        self.name = name
+        self.position = 0  # of those, how many were read
+        self.broke = ""
+        self._head = self._raw(CHUNK)
+        self.packing = next((each for each in PACKINGS if self._head.startswith(each.magic)), None)
+        self._chunks = self._plain() if self.packing is None else self._unpacked(self.packing)
+
+    def __iter__(self) -> Iterator[bytes]:
+        """The content, in pieces of up to `CHUNK` bytes."""
+        return self._chunks
+
+    def _raw(self, most: int) -> bytes:
+        found = self._packed.read(most)
+        self.position += len(found)
+        return found
+
+    def _plain(self) -> Iterator[bytes]:
+        chunk, self._head = self._head, b""
+        while chunk:
+            yield chunk
+            chunk = self._raw(CHUNK)
+
+    def _unpacked(self, packing: Packing) -> Iterator[bytes]:
+        """Members one after the other, as gzip, bzip2 and zstd allow; zeros after the last are padding."""
+        packed, self._head = self._head, b""
+        while packed.strip(b"\0"):
+            if not packed.startswith(packing.magic):
+                self.broke = f"after its end the {packing.name} file holds something else"
+                return
+            packed = yield from self._member(packing, packed)
+            packed = packed or self._raw(CHUNK)
+
+    def _member(self, packing: Packing, packed: bytes) -> Generator[bytes, None, bytes]:
+        """The content of one member; returns what follows it."""
+        unpacker = packing.decompressor()
+        while not unpacker.eof:
+            try:
+                content = unpacker.decompress(packed, CHUNK)
+            except MemoryError:
+                raise
+            except Exception:  # noqa: BLE001 - each library has a class of its own
+                self.broke = f"the {packing.name} file is damaged"
+                return b""
+            if content:
+                yield content
+            packed = b""
+            if unpacker.needs_input and not unpacker.eof:
+                packed = self._raw(CHUNK)
+                if not packed:
+                    self.broke = f"the {packing.name} file is cut off"
+                    return b""
+        return unpacker.unused_data
+
+
+@contextmanager
+def open_log(path: Path) -> Iterator[LogStream]:
+    """The log as a stream.
+
+    Raises:
+        BadInput: the file is missing, unreadable, no regular file, or of a kind that holds no log.
+    """
+    with opened(path, "a log") as file:
+        stream = LogStream(file.stream, file.size, str(path))
+        yield stream
+
+
+def expanded(names: Sequence[str]) -> tuple[Path, ...]:
+    """The files that names and patterns stand for, each once; those of a pattern sorted by name.
+
+    Raises:
+        BadInput: a pattern that matches no file.
+    """
+    found: dict[Path, None] = {}
+    for name in names:
+        if not has_magic(name) or Path(name).exists():
+            found[Path(name)] = None
+            continue
+        matching = sorted(each for each in glob(name, recursive=True) if Path(each).is_file())
+        if not matching:
+            raise BadInput(f"No file matches {name}; check the pattern and the folder.")
+        found |= dict.fromkeys(map(Path, matching))
+    return tuple(found)
+
+
+def refuse_other_kinds(beginning: bytes, name: str) -> None:
+    """Refuse what is recognisably no log.
+
+    Raises:
+        BadInput: it is empty, or starts like a file of another kind.
+    """
+    if not beginning:
+        raise BadInput(f"{name} is empty, so there is nothing to read; name a log with rows in it.")
+    for magic, kind, remedy in _REFUSED:
+        if beginning.startswith(magic):
+            raise BadInput(f"{name} is {kind}, not a log; {remedy}.")
