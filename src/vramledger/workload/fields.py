@@ -8,7 +8,8 @@ from vramledger.workload.raw import RowProblem
 MOST_TOKENS: Final = 1 << 30  # longer than any context
 SECOND: Final = 10**9  # in nanoseconds, as are the next
 MILLISECOND: Final = 10**6
-_LONGEST_NS: Final = 9 * 10**18  # some 285 years: what 64 bits hold
+_LATEST_NS: Final = 9 * 10**18  # some 285 years: what 64 bits hold
+_LONGEST_NS: Final = 1 << 60  # some 36 years
 
 
 def whole_number(value: Any, name: str) -> int:
