@@ -86,7 +86,8 @@ def _of_number(value: Any, name: str, context: Context) -> int:
                 f"Times are numbers so large that they count {unit} since 1970 (inferred)."
             )
             return exact * factor if exact is not None and exact == found else round(found * factor)
-    return round(found * 1e9) if exact is None or exact != found else exact * _NS
+    whole = int(found)
+    return whole * _NS + round((found - whole) * 1e9)
 
 
 def zone_of(text: str) -> timezone:

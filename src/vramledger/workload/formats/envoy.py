@@ -5,6 +5,7 @@ and https://istio.io/latest/docs/tasks/observability/logs/access-log/.
 
 `%START_TIME%` is the arrival: nothing is taken off it. `%DURATION%` counts milliseconds to the end of
 the response. The response flags tell what the status does not: a stream may break after 200.
+x-request-id is no identity of a request: callers pass it on, and several calls may share it.
 """
 
 import re
@@ -35,7 +36,7 @@ _LINE: Final = re.compile(
     r"(?P<response_code>\d+) (?P<response_flags>\S+) "
     rf"(?:\S+ \S+ {_QUOTED} )?"  # Istio: code details, termination details, transport failure
     r"(?P<bytes_received>\d+|-) (?P<bytes_sent>\d+|-) (?P<duration>\d+|-) (?P<service>\d+|-)"
-    rf"(?: (?P<forwarded>{_QUOTED}) {_QUOTED} (?P<request_id>{_QUOTED}))?"
+    rf"(?: (?P<forwarded>{_QUOTED}))?"
 )
 _KEYS: Final = {  # what we call it -> what JSON formats call it
     "start_time": ("start_time", "timestamp", "@timestamp", "startTime"),
@@ -45,7 +46,6 @@ _KEYS: Final = {  # what we call it -> what JSON formats call it
     "response_flags": ("response_flags", "responseFlags"),
     "duration": ("duration", "duration_ms"),
     "forwarded": ("x_forwarded_for", "x-forwarded-for", "downstream_remote_address"),
-    "request_id": ("request_id", "x-request-id", "x_request_id"),
 }
 _FLAGS: Final = {
     "DC": Outcome.CANCELLED,  # downstream connection termination
@@ -98,7 +98,6 @@ def _row(record: Record, context: Context) -> RawRequest:
         outcome=outcome,
         cancel_after_ns=duration if outcome is Outcome.CANCELLED else None,
         tenant=_address(found["forwarded"], context),
-        request_id=first_text(str(found["request_id"] or "").strip('"')),
     )
 
 

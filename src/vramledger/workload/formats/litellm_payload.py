@@ -103,7 +103,7 @@ def _first_token(
     values: Mapping[str, Any], start: int, end: int | None, context: Context
 ) -> int | None:
     """None where the answer came whole; a call that does not say streamed if it began before its end."""
-    if values.get("stream") is False:
+    if values.get("stream") is False or values.get("status") == "failure":
         return None
     first = optional_moment_ns(values.get("completionStartTime"), "completionStartTime", context)
     if first is not None and first != end:

@@ -41,7 +41,7 @@ _BARE: Final = re.compile(r"(?:^|(?<=\s))(\d+\.\d{3})(?=\s|$)")
 _TIME_NAMES: Final = ("request_time", "rt", "req_time", "reqtime", "request_duration", "duration")
 _END_NAMES: Final = ("msec", "time_msec", "timestamp_msec")
 _JSON_ENDS: Final = (*_END_NAMES, "time_iso8601", "@timestamp", "time", "timestamp", "time_local")
-_ID_NAMES: Final = ("request_id", "req_id", "x_request_id", "http_x_request_id")
+_ID_NAMES: Final = ("request_id", "req_id")  # nginx's own; callers share an x-request-id
 
 
 @frozen

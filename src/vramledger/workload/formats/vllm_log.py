@@ -76,7 +76,7 @@ class _Parser:
         raise RowProblem("line is about no single request")
 
     def finish(self) -> Iterable[RawRequest]:
-        left = list(self._open.values())
+        left = [*self._open.values(), *self._statistics.finish()]
         self._open.clear()
         return left
 

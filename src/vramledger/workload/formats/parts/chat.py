@@ -12,7 +12,7 @@ from typing import Any, Final
 from vramledger.frozen import frozen
 from vramledger.workload.fields import optional_whole_number
 
-_TEXT_KEYS: Final = ("text", "input_text", "output_text", "thinking", "reasoning", "refusal")
+_TEXT_KEYS: Final = ("text", "content", "thinking", "reasoning", "refusal")
 _IMAGE_TYPES: Final = ("image", "image_url", "input_image", "image_pil")
 _LIMIT_KEYS: Final = (
     "max_completion_tokens", "max_tokens", "max_output_tokens", "max_new_tokens",

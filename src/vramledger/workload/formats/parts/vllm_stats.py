@@ -13,7 +13,7 @@ from typing import Final
 from vramledger.workload.formats.format import Context
 from vramledger.workload.formats.parts.completion_path import require_completion
 from vramledger.workload.formats.parts.vllm_time import YearlessClock
-from vramledger.workload.outcome import of_status
+from vramledger.workload.outcome import Outcome, of_status
 from vramledger.workload.raw import RawRequest, RowProblem
 
 _STATISTICS: Final = re.compile(
@@ -22,6 +22,7 @@ _STATISTICS: Final = re.compile(
 )
 _ACCESS: Final = re.compile(r'"(?P<method>[A-Z]+) (?P<path>\S+) HTTP/[\d.]+" (?P<status>\d{3})')
 _NS: Final = 10**9
+_USUAL_NS: Final = 10 * _NS
 _LONGEST_NS: Final = 60 * _NS  # between two statistics of one busy stretch
 _SAID: Final = (
     "The log names no requests: those that ended between two lines of statistics are spread evenly "
@@ -47,20 +48,42 @@ class Statistics:
         access = _ACCESS.search(line)
         if access is not None:
             require_completion(access["method"], access["path"])
-            if of_status(int(access["status"])) != "ok":
+            if of_status(int(access["status"])) is not Outcome.OK:
                 raise RowProblem("access was refused, at a time that is not logged")
             self._ended += 1
             return ()
         found = _STATISTICS.search(line)
-        if found is None:
+        now = None if found is None else clock.moment_ns(line)
+        if found is None or now is None:
             return None
-        now = clock.moment_ns(line)
-        before, self._last_ns = self._last_ns, now
+        start, self._last_ns = self._since(now), now
         requests, self._ended = self._ended, 0
-        if now is None or before is None or not requests or not 0 < now - before <= _LONGEST_NS:
+        if not requests:
             return ()
         self._context.infer(_SAID)
-        return (_spread(found, before, now - before, requests, number),)
+        return (_spread(found, start, now - start, requests, number),)
+
+    def finish(self) -> Iterable[RawRequest]:
+        """Those that ended after the last statistics: their tokens are unknown."""
+        requests, self._ended = self._ended, 0
+        if not requests:
+            return ()
+        return (
+            RawRequest(
+                line=0,
+                arrival_ns=self._last_ns,
+                outcome=Outcome.OK,
+                repeat=requests,
+                spread_ns=_USUAL_NS,
+            ),
+        )
+
+    def _since(self, now: int) -> int:
+        """The statistics before; idle servers leave them out."""
+        if self._last_ns is not None and 0 < now - self._last_ns <= _LONGEST_NS:
+            return self._last_ns
+        self._context.assume("Statistics after a pause are taken to cover 10 s (assumed).")
+        return now - _USUAL_NS
 
 
 def _spread(
@@ -74,6 +97,7 @@ def _spread(
         arrival_ns=start_ns,
         input_tokens=inputs // requests,
         output_tokens=outputs // requests,
+        outcome=Outcome.OK,
         repeat=requests,
         spread_ns=length_ns,
         input_remainder=inputs % requests,
