@@ -8,7 +8,8 @@ import pytest
 
 from parsed_samples import Parsed, parsed
 from vramledger.workload.outcome import Outcome
-from workload_log_samples import LOG_VARIANTS, LOGS, csv_of, failed_payload, jsonl, payload, spend
+from workload_log_samples import LOG_VARIANTS, LOGS, csv_of, failed_payload, payload, spend
+from workload_samples import jsonl
 
 _SECOND = 10**9
 
@@ -62,8 +63,10 @@ def test_answers_from_the_gateway_s_cache_are_kept_and_said(tmp_path: Path) -> N
     found = _spend(tmp_path, cache_hit="True")
     assert found.requests[0].cached_tokens == found.requests[0].input_tokens == 120
     assert found.inferred == [
-        "Answers that the gateway took from its own cache are kept, with all of their input as "
-        "cached tokens (inferred)."
+        (
+            "Answers that the gateway took from its own cache are kept, with all of their input as "
+            "cached tokens (inferred)."
+        )
     ]
 
 

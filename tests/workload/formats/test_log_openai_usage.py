@@ -25,9 +25,11 @@ def test_a_bucket_is_that_many_equal_requests_over_its_time(tmp_path: Path) -> N
     assert request.cached_tokens == 30
     assert found.problems == ["bucket holds no requests"]
     assert found.inferred == [
-        "The log holds totals by bucket: requests are spread evenly over each bucket and all have "
-        "its mean lengths, so that rates and means are the log's and every percentile is not "
-        "(inferred)."
+        (
+            "The log holds totals by bucket: requests are spread evenly over each bucket and all have "
+            "its mean lengths, so that rates and means are the log's and every percentile is not "
+            "(inferred)."
+        )
     ]
 
 

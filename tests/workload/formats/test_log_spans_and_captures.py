@@ -16,9 +16,9 @@ from workload_log_samples import (
     captured,
     export,
     generation,
-    jsonl,
     span,
 )
+from workload_samples import jsonl
 
 _SECOND = 10**9
 

@@ -151,9 +151,11 @@ def test_without_request_lines_the_statistics_give_means(tmp_path: Path) -> None
         "request is no POST", "access was refused, at a time that is not logged",
     ]  # fmt: skip
     assert found.inferred == [
-        "The log names no requests: those that ended between two lines of statistics are spread "
-        "evenly over that time and share its tokens evenly, so that rates and means are the log's "
-        "and every percentile is not (inferred)."
+        (
+            "The log names no requests: those that ended between two lines of statistics are spread "
+            "evenly over that time and share its tokens evenly, so that rates and means are the log's "
+            "and every percentile is not (inferred)."
+        )
     ]
 
 
