@@ -71,9 +71,12 @@ def _files(report: LossReport) -> Iterator[str]:
     if report.files_unread:
         yield f"{_count(report.files_unread, 'file')} of {report.files} could not be read."
     if report.identical_rows:
-        yield f"{_count(report.identical_rows, 'row')} repeat one before and were kept: no id says that they are one request."
+        yield (
+            f"Rows that repeat one before: {report.identical_rows:,}, kept, since no id says that they "
+            "are one request."
+        )
     if report.retries_unmatched:
-        yield f"{_count(report.retries_unmatched, 'retry', 'retries')} of attempts that are not in the log."
+        yield f"Attempts that were retried and are not in the log: {report.retries_unmatched:,}."
 
 
 def _clock(clock: ClockReport) -> Iterator[str]:
@@ -82,7 +85,7 @@ def _clock(clock: ClockReport) -> Iterator[str]:
             f"{_count(clock.out_of_order, 'row')} came out of order, the furthest by "
             f"{clock.largest_step_back_s:,.6g} s; they were put in order."
         )
-    if clock.largest_gap_s is not None:
+    if clock.largest_gap_s:
         yield f"The longest time without an arrival is {clock.largest_gap_s:,.6g} s."
     if clock.quantum_s is not None:
         done = (
@@ -95,5 +98,5 @@ def _clock(clock: ClockReport) -> Iterator[str]:
         )
 
 
-def _count(count: int, one: str, many: str = "") -> str:
-    return f"{count:,} {one if count == 1 else many or one + 's'}"
+def _count(count: int, one: str) -> str:
+    return f"{count:,} {one}{'' if count == 1 else 's'}"

@@ -1,9 +1,10 @@
 """Lengths rounded and arrivals moved, for those who want less told than a workload tells."""
 
-from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     import numpy as np
     import pyarrow as pa
 

@@ -27,7 +27,9 @@ KEEPS: Final = {  # what --keep takes -> what it gives away
 class Numbering:
     """Numbers from 0 for the identities of one kind, within one scope."""
 
-    def __init__(self, key: bytes, scope: str, numbers: dict[bytes, int], names: list[str] | None):
+    def __init__(
+        self, key: bytes, scope: str, numbers: dict[bytes, int], names: list[str] | None
+    ) -> None:
         self._start = blake2b(scope.encode() + b"\0", key=key, digest_size=DIGEST_BYTES)
         self._numbers, self._names = numbers, names
 
@@ -62,7 +64,9 @@ class Scope:
 class Identities:
     """All identities of one import. `keep` holds keys of `KEEPS`; names are held for those alone."""
 
-    def __init__(self, keep: frozenset[str] = frozenset(), models: Mapping[str, str] | None = None):
+    def __init__(
+        self, keep: frozenset[str] = frozenset(), models: Mapping[str, str] | None = None
+    ) -> None:
         self._key = secrets.token_bytes(32)
         kinds = ("session", "tenant", "model", "request", "prefix")
         self._numbers: dict[str, dict[bytes, int]] = {kind: {} for kind in kinds}

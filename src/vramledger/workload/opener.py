@@ -4,6 +4,7 @@ Compression is known by its magic bytes, not by the file's name. A stream that b
 that came before, and says how it ended.
 """
 
+import sys
 from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import contextmanager
 from glob import glob, has_magic
@@ -67,12 +68,11 @@ def _xz() -> Decompressor:
 
 
 def _zstd() -> Decompressor:
-    try:
+    if sys.version_info >= (3, 14):
         from compression.zstd import ZstdDecompressor
-    except ImportError:
+    else:
         from backports.zstd import ZstdDecompressor
-    made: Decompressor = ZstdDecompressor()
-    return made
+    return ZstdDecompressor()
 
 
 @frozen
@@ -187,7 +187,7 @@ def expanded(names: Sequence[str]) -> tuple[Path, ...]:
         if not has_magic(name) or Path(name).exists():
             found[Path(name)] = None
             continue
-        matching = sorted(each for each in glob(name, recursive=True) if Path(each).is_file())
+        matching = sorted(each for each in glob(name, recursive=True) if Path(each).is_file())  # noqa: PTH207 - takes any pattern
         if not matching:
             raise BadInput(f"No file matches {name}; check the pattern and the folder.")
         found |= dict.fromkeys(map(Path, matching))

@@ -1,6 +1,5 @@
 """Where requests stand in time: one zero for all files, spread and moved where asked."""
 
-from array import array
 from datetime import UTC, datetime, timezone
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
@@ -11,6 +10,8 @@ from vramledger.workload.loss import ClockReport, Tally
 from vramledger.workload.spool import NO_TIME
 
 if TYPE_CHECKING:
+    from array import array
+
     import numpy as np
 
     Nanoseconds: TypeAlias = np.ndarray[Any, np.dtype[np.int64]]
@@ -84,8 +85,9 @@ def moment(ns: int) -> str:
 
 
 def identical_rows(fingerprints: "array[int]") -> int:
-    """How many rows repeat one before; by 64-bit hashes, which are equal by chance for 1 in 1e5 logs
-    of 20 million rows.
+    """How many rows repeat one before.
+
+    By 64-bit hashes: in a log of 20 million rows two are equal by chance once in 1e5 times.
     """
     import numpy as np
 

@@ -1,11 +1,12 @@
 """Rows on their way: the columns of the workload with whole nanoseconds, in the order of reading."""
 
-from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Self
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     import pyarrow as pa
 
 _BATCH: Final = 65_536
