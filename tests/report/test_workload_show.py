@@ -106,10 +106,16 @@ def test_the_origin_reconciles_rows_and_names_every_inference() -> None:
     assert origin(whole()) == [
         "Read as azure-llm (1 file).",
         "12 rows were read and 10 kept.",
-        "2 dropped: output tokens are not a number.",
+        "Dropped: output tokens are not a number (2 rows).",
         "Times carry no time zone and are taken as UTC (assumed).",
         "imported",
     ]
+
+
+def test_a_loss_report_of_another_shape_is_left_out_where_it_is_odd() -> None:
+    odd = {"rows_read": "many", "rows_kept": None, "dropped": 3, "assumed": 4}
+    said = origin(replace(whole(), loss=odd | {"lacks": ["It names no sessions."]}))
+    assert said[:2] == ["Read as azure-llm (1 file).", "It names no sessions."]
 
 
 def test_tables_leave_out_what_is_not_known() -> None:

@@ -69,7 +69,7 @@ def origin(profile: Profile) -> list[str]:
     if profile.formats:
         read = ", ".join(f"{name} ({_files(count)})" for name, count in profile.formats.items())
         said.append(f"Read as {read}.")
-    return [*said, *_loss(profile), *profile.inferred, *profile.history]
+    return list(dict.fromkeys([*said, *_loss(profile), *profile.inferred, *profile.history]))
 
 
 def unknown(profile: Profile) -> list[str]:
@@ -257,18 +257,18 @@ def _three(found: Lengths | None) -> Sequence[str]:
 
 
 def _loss(profile: Profile) -> list[str]:
-    """The loss report in sentences; none where the profile does not carry it."""
+    """The loss report in sentences; it comes out of a file, so what is not as expected is left out."""
     loss = profile.loss
-    if "rows_read" not in loss:
-        return []
-    said = [f"{loss['rows_read']:,} rows were read and {loss['rows_kept']:,} kept."]
-    dropped = loss.get("dropped", {})
-    return said + [f"{_count(found):,} dropped: {reason}." for reason, found in dropped.items()]
-
-
-def _count(found: object) -> int:
-    """Rows dropped for one reason: a number, or a record that has it as `count`."""
-    return int(found["count"]) if isinstance(found, Mapping) else int(str(found))
+    read, kept, dropped = (loss.get(key) for key in ("rows_read", "rows_kept", "dropped"))
+    said = []
+    if isinstance(read, int) and isinstance(kept, int):
+        said.append(f"{read:,} rows were read and {kept:,} kept.")
+    if isinstance(dropped, Mapping):
+        said += [f"Dropped: {reason} ({count} rows)." for reason, count in dropped.items()]
+    for key in ("assumed", "lacks"):
+        sentences = loss.get(key)
+        said += [str(each) for each in sentences] if isinstance(sentences, list | tuple) else []
+    return said
 
 
 def _files(count: int) -> str:
