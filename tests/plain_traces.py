@@ -90,14 +90,19 @@ def tracelab(path: Path) -> Iterable[PlainRow]:
 
 
 def sharegpt(path: Path) -> Iterable[PlainRow]:
-    """Tokens as four characters each, rounded up: of texts in letters only."""
+    """Tokens as four characters each, rounded up, and full blocks of 16: of texts in letters only."""
     for number, talk in enumerate(json.loads(path.read_text(encoding="utf-8"))):
         said: list[str] = []
         for turn in talk["conversations"]:
             if turn["from"] == "gpt" and said:
                 prompt = "\n".join(said)
+                blocks = tuple(prompt[: 64 * block] for block in range(1, len(prompt) // 64 + 1))
                 yield PlainRow(
-                    None, -(-len(prompt) // 4), -(-len(turn["value"]) // 4), session=number
+                    None,
+                    -(-len(prompt) // 4),
+                    -(-len(turn["value"]) // 4),
+                    blocks,
+                    session=number,
                 )
             said.append(turn["value"])
 

@@ -113,8 +113,6 @@ def test_identities_are_numbered_by_first_appearance(imported: Imported) -> None
 
 
 def test_prefix_blocks_keep_which_prompts_begin_alike(imported: Imported) -> None:
-    if imported.trace.format == "sharegpt":
-        pytest.skip("its texts become blocks of the importer's own size")
     assert imported.columns["prefix_blocks"] == plain.numbered_blocks(imported.expected)
 
 
