@@ -11,16 +11,18 @@ from typing import TYPE_CHECKING, Any, Final
 
 from vramledger.frozen import frozen
 from vramledger.workload.profile.profile import Profile
+from vramledger.workload.synth.arrivals import OWN, Arrivals
 from vramledger.workload.synth.compare_arrivals import arrival_lines
 from vramledger.workload.synth.compare_lengths import joint_line, label_line, length_lines
 from vramledger.workload.synth.compare_sharing import prefix_lines, session_lines
 from vramledger.workload.synth.draws import streams
-from vramledger.workload.synth.line import Line, Verdict
+from vramledger.workload.synth.line import Line, Verdict, as_asked
 
 if TYPE_CHECKING:
     import numpy as np
 
 LEVEL: Final = 0.99
+_ARRIVALS: Final = "arrivals"
 
 
 @frozen
@@ -36,21 +38,44 @@ class Closeness:
     @property
     def holds(self) -> bool:
         """Whether no line is beyond."""
-        return all(line.verdict is not Verdict.BEYOND for line in self.lines)
+        return not self.beyond
+
+    @property
+    def beyond(self) -> tuple[str, ...]:
+        """The parts of the lines that are beyond."""
+        return tuple(line.part for line in self.lines if line.verdict is Verdict.BEYOND)
 
 
-def closeness(source: Profile, made: Profile, seed: int = 0, level: float = LEVEL) -> Closeness:
-    """Distances of all parts that both profiles have; the seed is that of the sampling errors."""
+def closeness(
+    source: Profile,
+    made: Profile,
+    seed: int = 0,
+    level: float = LEVEL,
+    asked: Arrivals | None = None,
+) -> Closeness:
+    """Distances of all parts that both profiles have; the seed is that of the sampling errors.
+
+    Arrivals that were asked to differ from the source's are shown and not judged.
+    """
     rng = streams(seed)["closeness"]
     lines: list[Line] = []
     missing = []
     for part, of, compared in _PARTS:
         one, other = of(source), of(made)
         if one and other:
-            lines += compared(source, made, level, rng)
+            found = compared(source, made, level, rng)
+            lines += _excused(found, asked) if part == _ARRIVALS and asked else found
         elif one:
             missing.append(part)
     return Closeness(tuple(lines), level, source.requests, made.requests, tuple(missing))
+
+
+def _excused(lines: tuple[Line, ...], asked: Arrivals) -> tuple[Line, ...]:
+    """Arrivals, marked where an option asked for others than the source's."""
+    options = [f"--arrivals {asked.kind}"] if asked.kind != OWN else []
+    if asked.rate is not None:
+        options.append("--rate")
+    return tuple(as_asked(line, " and ".join(options)) for line in lines) if options else lines
 
 
 def _lengths(name: str) -> "tuple[str, Callable[[Profile], Any], _Compare]":
@@ -87,7 +112,7 @@ _PARTS: Final[tuple[tuple[str, Callable[[Profile], Any], _Compare], ...]] = (
         ),
     ),
     (
-        "arrivals",
+        _ARRIVALS,
         lambda profile: profile.arrival.span_s,
         lambda source, made, level, rng: arrival_lines(source.arrival, made.arrival, level, rng),
     ),

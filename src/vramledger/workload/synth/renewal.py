@@ -46,13 +46,21 @@ def poisson(cv: float) -> Gaps:
 
 def gamma(cv: float) -> Gaps:
     """Gamma gaps of shape 1 / cv^2."""
-    shape = 1 / cv**2
-    return lambda rng, count: rng.standard_gamma(shape, count) / shape
+    return gamma_of_shape(1 / cv**2)
 
 
 def weibull(cv: float) -> Gaps:
     """Weibull gaps of the shape that has this cv."""
-    shape = weibull_shape(cv)
+    return weibull_of_shape(weibull_shape(cv))
+
+
+def gamma_of_shape(shape: float) -> Gaps:
+    """Gamma gaps."""
+    return lambda rng, count: rng.standard_gamma(shape, count) / shape
+
+
+def weibull_of_shape(shape: float) -> Gaps:
+    """Weibull gaps; their mean without a scale is Gamma(1 + 1/k)."""
     scale = exp(-lgamma(1 + 1 / shape))
     return lambda rng, count: rng.weibull(shape, count) * scale
 
