@@ -11,7 +11,14 @@ from drawn_profile import INPUTS, bare, lengths, whole
 from vramledger.report.number import duration, share, tokens
 from vramledger.report.workload_bars import bar, bin_position, histogram, rows_of, sparkline
 from vramledger.report.workload_show import to_text
-from vramledger.report.workload_tables import headline, opening, origin, scenarios, tables
+from vramledger.report.workload_tables import (
+    context_limits,
+    headline,
+    opening,
+    origin,
+    scenarios,
+    tables,
+)
 
 
 def test_the_first_two_lines_are_the_load_and_who_holds_the_cache() -> None:
@@ -106,7 +113,7 @@ def test_the_origin_reconciles_rows_and_names_every_inference() -> None:
     assert origin(whole()) == [
         "Read as azure-llm (1 file).",
         "12 rows were read and 10 kept.",
-        "Dropped: output tokens are not a number (2 rows).",
+        "2 dropped: output tokens are not a number.",
         "Times carry no time zone and are taken as UTC (assumed).",
         "imported",
     ]
@@ -132,6 +139,20 @@ def test_tables_leave_out_what_is_not_known() -> None:
     assert tables(bare()) == []
     assert opening(bare()) == "3 requests; when they came is not known: the log has no times."
     assert headline(replace(bare(), unknown={})) == "Who holds the KV cache is not known."
+
+
+def test_requests_over_budget_are_shown_where_any_asked_for_a_limit() -> None:
+    found = context_limits(whole())
+    assert found is not None
+    assert found.head[-1] == "over budget"
+    assert found.rows == (
+        ("32,768", "1", "10.0%", "0", "0.0%", "2"),
+        ("131,072", "0", "0.0%", "0", "0.0%", ""),
+    )
+    plain = context_limits(replace(whole(), context=whole().context[1:]))
+    assert plain is not None
+    assert plain.head == ("limit, tokens", "refused", "share", "cut", "share")
+    assert plain.rows == (("131,072", "0", "0.0%", "0", "0.0%"),)
 
 
 def test_a_scenario_is_shown_with_its_definition() -> None:

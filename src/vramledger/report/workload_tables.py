@@ -197,23 +197,23 @@ def context_limits(profile: Profile) -> Table | None:
     """What a limit on input + output turns away."""
     if not profile.context:
         return None
-    rows = tuple(
+    asked = any(each.over_budget is not None for each in profile.context)
+    head = ["limit, tokens", "refused", "share", "cut", "share", *(["over budget"] * asked)]
+    rows = [
         (
             f"{each.limit:,}",
             f"{each.refused:,}",
             share_of(each.refused, profile.requests),
             f"{each.cut:,}",
             share_of(each.cut, profile.requests),
-            "" if each.over_budget is None else f"{each.over_budget:,}",
+            *(["" if each.over_budget is None else f"{each.over_budget:,}"] * asked),
         )
         for each in profile.context
-    )
-    head = ("limit, tokens", "refused", "share", "cut", "share", "over budget")
-    notes = (
-        "Refused: the input alone does not fit. Cut: the answer would end early.",
-        "Over budget: the input and the limit asked for do not fit; such a request is refused too.",
-    )
-    return Table("Context limits", head, rows, frozenset(range(6)), notes)
+    ]
+    notes = ["Refused: the input leaves no room for an answer. Cut: the answer would end early."]
+    if asked:
+        notes.append("Over budget: input and the output limit asked for do not fit together.")
+    return Table("Context limits", tuple(head), tuple(rows), frozenset(range(6)), tuple(notes))
 
 
 def scenarios(profile: Profile) -> Table | None:
@@ -264,7 +264,7 @@ def _loss(profile: Profile) -> list[str]:
     if isinstance(read, int) and isinstance(kept, int):
         said.append(f"{read:,} rows were read and {kept:,} kept.")
     if isinstance(dropped, Mapping):
-        said += [f"Dropped: {reason} ({count} rows)." for reason, count in dropped.items()]
+        said += [f"{count} dropped: {reason}." for reason, count in dropped.items()]
     for key in ("assumed", "lacks"):
         sentences = loss.get(key)
         said += [str(each) for each in sentences] if isinstance(sentences, list | tuple) else []
