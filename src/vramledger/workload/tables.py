@@ -1,9 +1,9 @@
-"""Tables of requests where they lie: a stored workload in DuckDB or Spark, any table by its URL."""
+"""Tables of requests that an engine can be asked about, and stored workloads as such tables."""
 
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from vramledger.errors import UnknownName
 from vramledger.frozen import frozen
@@ -11,21 +11,40 @@ from vramledger.workload.metadata import Metadata
 from vramledger.workload.schema import COLUMNS
 from vramledger.workload.store import read_metadata
 
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+Fetch: TypeAlias = Callable[[Any], "pa.Table"]
+
 _ALWAYS: Final = {"row", "outcome"}  # columns that no workload has null
 _MEMORY: Final = "1GB"
 _DIRECT_BITS: Final = 23  # groups up to 2^23 whole numbers wide are counted in an array
+
+
+def by_ibis(question: Any) -> "pa.Table":
+    """The answer to an Ibis expression."""
+    return question.to_pyarrow()
+
+
+@frozen
+class Engine:
+    """A table in an engine; `fetch` answers Ibis expressions over it."""
+
+    table: Any
+    fetch: Fetch = by_ibis
 
 
 @frozen
 class Requests:
     """A table of requests that an engine can be asked about.
 
-    `table` is an Ibis table with the columns of `schema.COLUMNS` that hold anything, by name.
+    `table` is an Ibis table with those of `schema.COLUMNS` that hold anything, by name.
     """
 
     table: Any
     held: frozenset[str]
     metadata: Metadata
+    fetch: Fetch = by_ibis
 
 
 @contextmanager
@@ -33,31 +52,30 @@ def opened(path: Path, engine: str = "duckdb") -> Iterator[Requests]:
     """A stored workload, to be asked through an engine of `ENGINES`.
 
     Raises:
-        BadInput: no stored workload.
+        BadInput: no stored workload, or an engine that is not installed.
         UnknownName: no such engine.
     """
     if engine not in ENGINES:
         raise UnknownName("engine", engine, ENGINES)
     metadata = read_metadata(path).metadata
     held = held_columns(path) | _ALWAYS
-    with ENGINES[engine](path) as table:
-        yield Requests(table.select(*(name for name in COLUMNS if name in held)), held, metadata)
+    with ENGINES[engine](path) as found:
+        columns = [name for name in COLUMNS if name in held]
+        yield Requests(found.table.select(*columns), held, metadata, found.fetch)
 
 
 def held_columns(path: Path) -> frozenset[str]:
-    """The columns that hold anything, by the statistics in the file; a column without them counts."""
+    """The columns that hold anything, by the file's statistics; a column without them counts."""
     import pyarrow.parquet as pq
 
     with pq.ParquetFile(path) as found:
         footer = found.metadata
-        names = [
-            footer.schema.column(place).path.split(".")[0] for place in range(footer.num_columns)
-        ]
+        names = [footer.schema.column(place).path for place in range(footer.num_columns)]
         groups = [footer.row_group(number) for number in range(footer.num_row_groups)]
         return frozenset(
-            name
+            name.split(".")[0]
             for place, name in enumerate(names)
-            if name in COLUMNS and any(_holds(group.column(place)) for group in groups)
+            if any(_holds(group.column(place)) for group in groups)
         )
 
 
@@ -69,15 +87,26 @@ def _holds(chunk: Any) -> bool:
 
 
 @contextmanager
-def _duckdb(path: Path) -> Iterator[Any]:
+def _duckdb(path: Path) -> Iterator[Engine]:
     import ibis
 
     connection = ibis.duckdb.connect(memory_limit=_MEMORY)
     try:
         connection.raw_sql(f"SET perfect_ht_threshold={_DIRECT_BITS}")
-        yield connection.read_parquet(path)
+        yield Engine(connection.read_parquet(path), by_ibis)
     finally:
         connection.disconnect()
 
 
-ENGINES: Final = {"duckdb": _duckdb}
+@contextmanager
+def _spark(path: Path) -> Iterator[Engine]:
+    from vramledger.workload.spark import spark
+
+    with spark() as session:
+        yield session.read(path)
+
+
+ENGINES: Final[Mapping[str, Callable[[Path], AbstractContextManager[Engine]]]] = {
+    "duckdb": _duckdb,
+    "spark": _spark,
+}

@@ -1,10 +1,14 @@
 """Answers of an engine as arrays, counted for a progress bar."""
 
 from collections.abc import Callable, Mapping
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from vramledger.workload.profile.aggregates import Expression, frequency
 from vramledger.workload.profile.frequency import Frequency, ascending
+from vramledger.workload.tables import Fetch
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 Progress: TypeAlias = Callable[[int, int], None]  # questions answered, questions in all
 
@@ -12,24 +16,25 @@ Progress: TypeAlias = Callable[[int, int], None]  # questions answered, question
 class Answers:
     """Asks one question after the other."""
 
-    def __init__(self, planned: int, progress: Progress | None = None) -> None:
-        self._planned, self._asked = planned, 0
+    def __init__(self, fetch: Fetch, planned: int, progress: Progress | None = None) -> None:
+        self._fetch, self._planned, self._asked = fetch, planned, 0
         self._progress = progress or (lambda _answered, _planned: None)
         self._progress(0, planned)
 
     def columns(self, question: Expression) -> Mapping[str, Any]:
         """Columns by name: int64 or float64 arrays of numbers, lists of whatever else there is."""
-        found = question.to_pyarrow()
-        self._asked += 1
-        self._progress(self._asked, max(self._planned, self._asked))
+        found = self._answer(question)
         return {name: _array(found.column(name)) for name in found.column_names}
 
     def one(self, question: Expression) -> Mapping[str, Any]:
         """The columns of a question that has one row, as Python's numbers; None is null."""
-        found = question.to_pyarrow().to_pylist()[0]
+        return dict(self._answer(question).to_pylist()[0])
+
+    def _answer(self, question: Expression) -> "pa.Table":
+        found = self._fetch(question)
         self._asked += 1
         self._progress(self._asked, max(self._planned, self._asked))
-        return dict(found)
+        return found
 
     def frequency(self, table: Expression, value: Expression) -> Frequency | None:
         """How often each value occurs; None where it never does."""

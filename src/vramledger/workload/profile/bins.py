@@ -28,3 +28,8 @@ EDGES: Final = _edges()  # bin i holds EDGES[i] <= tokens < EDGES[i + 1]; bin 0 
 def bin_of(tokens: int) -> int:
     """The bin that a length falls into."""
     return bisect_right(EDGES, tokens) - 1
+
+
+def longest_of(index: int) -> int:
+    """The longest length that falls into a bin."""
+    return EDGES[index + 1] - 1 if index + 1 < len(EDGES) else EDGES[index]

@@ -51,7 +51,7 @@ def profile_workload(
 
 def profile_table(requests: Requests, *, progress: Progress | None = None) -> Profile:
     """The profile of a table of requests, of any engine that Ibis speaks to."""
-    asking = _Asking(requests, Answers(_QUESTIONS, progress))
+    asking = _Asking(requests, Answers(requests.fetch, _QUESTIONS, progress))
     found = asking.profile()
     asking.answers.done()
     return found
