@@ -54,7 +54,8 @@ class Collector:
         self._text_key = secrets.token_bytes(KEY_BYTES)
         self._requests: dict[bytes, int] = {}  # digest -> row; ~row while only a retry named it
         self._next = 0
-        self._bases: dict[str, set[str]] = {"input_tokens": set(), "output_tokens": set()}
+        self._input_bases: set[str] = set()
+        self._output_bases: set[str] = set()
         self._latest = _EARLIEST_NS
         self.sessions = self.retries = self.blocks = False  # whether any row has one
 
@@ -72,9 +73,10 @@ class Collector:
     @property
     def basis(self) -> dict[str, str]:
         """The basis of each length: the weakest that occurs."""
+        bases = {"input_tokens": self._input_bases, "output_tokens": self._output_bases}
         return {
             name: next(each for each in _WEAKEST if each in found)
-            for name, found in self._bases.items()
+            for name, found in bases.items()
             if found
         }
 
@@ -144,14 +146,20 @@ class Collector:
 
     def _count_texts(self, request: RawRequest) -> None:
         """Count the texts whose tokens the log does not say."""
-        for name, text in (("input", request.input_text), ("output", request.output_text)):
-            attribute = f"{name}_tokens"
-            if getattr(request, attribute) is not None:
-                self._bases[attribute].add("measured" if request.repeat == 1 else "mean")
-            elif text is not None:
-                setattr(request, attribute, self._counter.count(text))
-                self._bases[attribute].add(self._counter.basis)
-                self._tally.assume(self._counter.said)
+        stated = "measured" if request.repeat == 1 else "mean"
+        if request.input_tokens is not None:
+            self._input_bases.add(stated)
+        elif request.input_text is not None:
+            request.input_tokens = self._counted(request.input_text, self._input_bases)
+        if request.output_tokens is not None:
+            self._output_bases.add(stated)
+        elif request.output_text is not None:
+            request.output_tokens = self._counted(request.output_text, self._output_bases)
+
+    def _counted(self, text: str, bases: set[str]) -> int:
+        bases.add(self._counter.basis)
+        self._tally.assume(self._counter.said)
+        return self._counter.count(text)
 
     def _repeat(self, row: int, arrival: int, request: RawRequest) -> None:
         """One row for each of equal requests, spread evenly, with exact totals."""
@@ -188,7 +196,7 @@ class Collector:
             session,
             request.turn,
             request.think_ns,
-            request.outcome.value,
+            request.outcome,
             request.cancel_after_ns,
             None if request.retry_of is None else self._retried(request.retry_of),
             request.images,

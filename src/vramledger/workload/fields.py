@@ -18,7 +18,8 @@ def whole_number(value: Any, name: str) -> int:
     Raises:
         RowProblem: missing, no number, negative, not whole, or beyond any count.
     """
-    found = number(value, name)
+    plain = type(value) is int or (type(value) is str and value.isdecimal() and len(value) < 10)
+    found = int(value) if plain else number(value, name)
     if found < 0:
         raise RowProblem(f"{name} is negative")
     if found != int(found):

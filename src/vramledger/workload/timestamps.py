@@ -2,16 +2,34 @@
 
 import re
 from datetime import UTC, datetime, timedelta, timezone
+from decimal import Decimal
+from functools import lru_cache
 from typing import Any, Final
 
 from vramledger.workload.formats.format import Context
 from vramledger.workload.raw import RowProblem
 
 _ISO: Final = re.compile(
-    r"\s*(\d{4})-(\d\d)-(\d\d)[T ](\d\d):(\d\d):(\d\d)(?:[.,](\d{1,12}))?\s*"
+    r"\s*(\d{4}-\d\d-\d\d)[T ](\d\d:\d\d:\d\d)(?:[.,](\d{1,12}))?\s*"
     r"(Z|UTC|[+-]\d\d:?\d\d|[+-]\d\d)?\s*"
 )
-_CLF: Final = "%d/%b/%Y:%H:%M:%S %z"  # [10/Oct/2000:13:55:36 -0700]
+_CLF: Final = re.compile(  # [10/Oct/2000:13:55:36 -0700]
+    r"[\s\[]*(\d\d)/([A-Z][a-z]{2})/(\d{4}):(\d\d:\d\d:\d\d) ([+-]\d{4})[\s\]]*"
+)
+_MONTHS: Final = (
+    "Jan",
+    "Feb",
+    "Mar",
+    "Apr",
+    "May",
+    "Jun",
+    "Jul",
+    "Aug",
+    "Sep",
+    "Oct",
+    "Nov",
+    "Dec",
+)
 _EPOCH_UNITS: Final = (
     (1e17, 1, "nanoseconds"),
     (1e14, 10**3, "microseconds"),
@@ -36,19 +54,32 @@ def moment_ns(value: Any, name: str, context: Context) -> int:
         if text is not None:
             return _of_iso(text, name, context)
         if "/" in value:
-            return _of_clf(value, name)
+            return _of_clf(value, name, context)
     return _of_number(value, name, context)
 
 
 def _of_iso(text: "re.Match[str]", name: str, context: Context) -> int:
-    *parts, fraction, zone = text.groups()
+    day, time, fraction, zone = text.groups()
+    nanoseconds = int(fraction.ljust(9, "0")[:9]) if fraction else 0
+    return (_since_epoch_s(day, time, name) - _zone_s(zone, context)) * _NS + nanoseconds
+
+
+def _since_epoch_s(day: str, time: str, name: str) -> int:
+    """Seconds from the epoch to 2023-11-16 and 18:17:03 in UTC."""
+    start = _day_s(day)
+    hours, minutes, seconds = int(time[:2]), int(time[3:5]), int(time[6:])
+    if start is None or hours > 23 or minutes > 59 or seconds > 59:
+        raise RowProblem(f"{name} is no date")
+    return start + hours * 3600 + minutes * 60 + seconds
+
+
+@lru_cache(maxsize=64)
+def _day_s(day: str) -> int | None:
+    """Seconds from the epoch to the beginning of 2023-11-16 in UTC; None where there is no such day."""
     try:
-        whole = datetime(*(int(part) for part in parts), tzinfo=UTC)  # type: ignore[misc,arg-type]
+        return round(datetime.fromisoformat(day).replace(tzinfo=UTC).timestamp())
     except ValueError:
-        raise RowProblem(f"{name} is no date") from None
-    seconds = round((whole - datetime(1970, 1, 1, tzinfo=UTC)).total_seconds())
-    nanoseconds = int((fraction or "0").ljust(9, "0")[:9])
-    return (seconds - _zone_s(zone, context)) * _NS + nanoseconds
+        return None
 
 
 def _zone_s(zone: str | None, context: Context) -> int:
@@ -64,30 +95,27 @@ def _zone_s(zone: str | None, context: Context) -> int:
     return sign * (int(digits[:2]) * 3600 + int(digits[2:]) * 60)
 
 
-def _of_clf(value: str, name: str) -> int:
-    try:
-        found = datetime.strptime(value.strip(" []"), _CLF)  # noqa: DTZ007 - the format has %z
-    except ValueError:
-        raise RowProblem(f"{name} is no date") from None
-    return round(found.timestamp()) * _NS
+def _of_clf(value: str, name: str, context: Context) -> int:
+    text = _CLF.fullmatch(value)
+    if text is None or text[2] not in _MONTHS:
+        raise RowProblem(f"{name} is no date")
+    day = f"{text[3]}-{_MONTHS.index(text[2]) + 1:02}-{text[1]}"
+    return (_since_epoch_s(day, text[4], name) - _zone_s(text[5], context)) * _NS
 
 
 def _of_number(value: Any, name: str, context: Context) -> int:
+    """All decimal digits count: 1700000000.123 is that very moment."""
     from vramledger.workload.fields import number
 
-    try:
-        exact = int(value)
-    except (TypeError, ValueError, OverflowError):
-        exact = None
-    found = number(value, name)
+    found = abs(number(value, name))
+    exact = Decimal(str(value).strip())
     for least, factor, unit in _EPOCH_UNITS:
-        if abs(found) >= least:
+        if found >= least:
             context.assume(
                 f"Times are numbers so large that they count {unit} since 1970 (inferred)."
             )
-            return exact * factor if exact is not None and exact == found else round(found * factor)
-    whole = int(found)
-    return whole * _NS + round((found - whole) * 1e9)
+            return round(exact * factor)
+    return round(exact * _NS)
 
 
 def zone_of(text: str) -> timezone:
