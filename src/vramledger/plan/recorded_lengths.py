@@ -1,9 +1,10 @@
 """The lengths of recorded requests as a distribution, made of the joint histogram of a profile.
 
-Cells keep their exact mean lengths. Cells that can hold requests beyond the 99th percentile (of
-input, of output or of both together) stand at their upper edges instead, within the longest request,
-and the longest request is a cell of its own: no percentile from p99 up reads shorter than the log's,
-and means read at most a few percent longer.
+Cells keep their exact mean lengths. Of the topmost hundredth of the requests (by input, by output and
+by both together) the cell's upper end counts instead, within the longest request, which is a cell of
+its own: no percentile of the full length from p99 up reads shorter than the log's, those of one
+length alone not by more than a bin where the longest request bounds them, and means read a little
+longer.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -16,7 +17,7 @@ from vramledger.frozen import frozen
 from vramledger.plan.lengths import LengthDistribution, from_cells
 from vramledger.plan.problems import NotStated
 from vramledger.plan.recorded import Part, unserved
-from vramledger.workload.profile.bins import EDGES, bin_of
+from vramledger.workload.profile.bins import bin_of, longest_of
 from vramledger.workload.profile.profile import Cell, Joint, Profile
 
 TAIL: Final = 0.99
@@ -103,13 +104,13 @@ def _points(joint: Joint, part: Part) -> Iterator[_Point]:
     if not cells:
         return
     most = _most(part, joint.longest_input + joint.longest_output)
-    in_tail = _tail(cells)
-    for cell in cells:
+    for cell, share in zip(cells, _tail_shares(cells), strict=True):
         inputs, outputs = cell.input_total / cell.requests, cell.output_total / cell.requests
-        if in_tail(cell):
-            yield _towards_corner(cell, inputs, outputs, most)
-        else:
-            yield inputs, outputs, cell.requests
+        if share > 0:
+            corner = _towards_corner(cell, inputs, outputs, most)
+            yield *corner, share * cell.requests
+        if share < 1:
+            yield inputs, outputs, (1 - share) * cell.requests
 
 
 def _without_longest(joint: Joint) -> Iterator[Cell]:
@@ -128,32 +129,29 @@ def _without_longest(joint: Joint) -> Iterator[Cell]:
             yield cell
 
 
-def _tail(cells: Sequence[Cell]) -> Callable[[Cell], bool]:
-    """Whether a cell can hold a request beyond the 99th percentile of either length or of both."""
-    of_input = _reached(cells, lambda cell: cell.input_bin)
-    of_output = _reached(cells, lambda cell: cell.output_bin)
-    of_both = _reached(cells, lambda cell: EDGES[cell.input_bin] + EDGES[cell.output_bin])
+def _tail_shares(cells: Sequence[Cell]) -> list[float]:
+    """The share of every cell's requests that stands at its upper corner.
 
-    def holds(cell: Cell) -> bool:
-        return (
-            cell.input_bin >= of_input
-            or cell.output_bin >= of_output
-            or _upper(cell.input_bin) + _upper(cell.output_bin) >= of_both
-        )
+    In the order of upper ends, of either length and of both together, the topmost hundredth of the
+    requests does. A request of at least t is in a cell whose upper end is at least t, so that as many
+    points as requests are at or above any t beyond the 99th percentile.
+    """
+    shares = [0.0] * len(cells)
+    topmost = (1 - TAIL) * fsum(cell.requests for cell in cells) + 1
+    for measure in _MEASURES:
+        left = topmost
+        for index in sorted(range(len(cells)), key=lambda i: -measure(cells[i])):
+            taken = min(left, float(cells[index].requests))
+            shares[index] = max(shares[index], taken / cells[index].requests)
+            left -= taken
+    return shares
 
-    return holds
 
-
-def _reached(cells: Sequence[Cell], measure: Callable[[Cell], int]) -> int:
-    """The measure at the 99th percentile of the requests, from below."""
-    ordered = sorted(cells, key=measure)
-    whole = fsum(cell.requests for cell in ordered)
-    seen = 0.0
-    for cell in ordered:
-        seen += cell.requests
-        if seen >= TAIL * whole:
-            return measure(cell)
-    return measure(ordered[-1])
+_MEASURES: Final[tuple[Callable[[Cell], int], ...]] = (
+    lambda cell: cell.input_bin,
+    lambda cell: cell.output_bin,
+    lambda cell: longest_of(cell.input_bin) + longest_of(cell.output_bin),
+)
 
 
 @frozen
@@ -174,15 +172,12 @@ def _most(part: Part, both: int) -> _Most:
     )
 
 
-def _upper(index: int) -> int:
-    """The longest length of a bin."""
-    return EDGES[index + 1] - 1 if index + 1 < len(EDGES) else EDGES[index]
-
-
-def _towards_corner(cell: Cell, inputs: float, outputs: float, most: _Most) -> _Point:
+def _towards_corner(cell: Cell, inputs: float, outputs: float, most: _Most) -> tuple[float, float]:
     """From the cell's mean straight towards its upper corner, as far as the longest requests allow."""
-    more_in = max(0.0, min(_upper(cell.input_bin), most.input) - inputs)
-    more_out = max(0.0, min(_upper(cell.output_bin), most.output) - outputs)
+    more_in = max(0.0, min(longest_of(cell.input_bin), most.input) - inputs)
+    more_out = max(0.0, min(longest_of(cell.output_bin), most.output) - outputs)
     room = max(0.0, most.both - inputs - outputs)
-    part = min(1.0, room / (more_in + more_out)) if more_in + more_out else 0.0
-    return inputs + part * more_in, outputs + part * more_out, cell.requests
+    if more_in + more_out <= room:
+        return inputs + more_in, outputs + more_out
+    limited = round(inputs + room / (more_in + more_out) * more_in)
+    return limited, most.both - limited

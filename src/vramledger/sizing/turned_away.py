@@ -1,7 +1,8 @@
 """Whom a limit on input + output turns away: shares of all requests, limit by limit.
 
-Shares are counts of a recorded workload's profile where it lists the limit, and else of its cells or
-of the stated lengths, which stand on the long side.
+Shares are counts of a recorded workload's profile where it lists the limit. Between its limits they
+are those of the cells of its joint histogram that reach beyond the limit, and no more than of the next
+lower one: at most so many. Without a recording they are those of the stated lengths.
 """
 
 from math import fsum
@@ -10,7 +11,8 @@ from typing import Final
 from vramledger.frozen import frozen
 from vramledger.plan.lengths import LengthDistribution
 from vramledger.sizing.offered import Offered
-from vramledger.workload.profile.profile import ContextLimit
+from vramledger.workload.profile.bins import longest_of
+from vramledger.workload.profile.profile import ContextLimit, Joint
 
 _LOWEST: Final = 2048  # limits of stated lengths: this and its doublings
 
@@ -42,7 +44,7 @@ def turned_away(offered: Offered, most: int) -> tuple[Turned, ...]:
     useful = min((limit for limit in _steps(offered) if limit >= offered.longest), default=most)
     limits = {limit for limit in _steps(offered) if limit <= min(useful, most)} | extremes
     return tuple(
-        counted.get(limit) or _of_lengths(offered, limit, counted) for limit in sorted(limits)
+        counted.get(limit) or _between(offered, limit, counted) for limit in sorted(limits)
     )
 
 
@@ -69,21 +71,39 @@ def _share(counts: ContextLimit, whole: int) -> Turned:
     return Turned(counts.limit, counts.refused / whole, counts.cut / whole, over, counted=True)
 
 
-def _of_lengths(offered: Offered, limit: int, counted: dict[int, Turned]) -> Turned:
-    """The largest shares of any of the distributions; none at or beyond the longest request."""
-    over = _budget(limit, counted)
+def _between(offered: Offered, limit: int, counted: dict[int, Turned]) -> Turned:
+    """The shares of a limit that is not listed; none at or beyond the longest request."""
+    lower = max((at for at in counted if at <= limit), default=None)
+    below = None if lower is None else counted[lower]
+    over = None if below is None else below.over_budget
     if limit >= offered.longest:
         return Turned(limit, 0.0, 0.0, over, counted=offered.recorded is not None)
+    joint = None if offered.recorded is None else offered.recorded.profile.joint
+    found = _of_lengths(offered, limit) if joint is None else _at_most(joint, limit)
+    if below is None:
+        return found
+    refused = min(found.refused, below.refused)
+    away = min(found.refused + found.cut, below.refused + below.cut)
+    return Turned(limit, refused, away - refused, over, counted=False)
+
+
+def _of_lengths(offered: Offered, limit: int) -> Turned:
+    """The largest shares that any of the distributions says."""
     refused = max(_refused(each, limit) for each in offered.lengths)
     away = max(each.share_above(limit) for each in offered.lengths)
-    return Turned(limit, refused, max(0.0, away - refused), over, counted=False)
+    return Turned(limit, refused, max(0.0, away - refused), None, counted=False)
 
 
 def _refused(lengths: LengthDistribution, limit: int) -> float:
     return fsum(cell.weight for cell in lengths.cells if cell.input_tokens >= limit)
 
 
-def _budget(limit: int, counted: dict[int, Turned]) -> float | None:
-    """What the next lower counted limit says: no fewer than this limit's own."""
-    lower = [each for at, each in counted.items() if at <= limit]
-    return max(lower, key=lambda each: each.limit).over_budget if lower else None
+def _at_most(joint: Joint, limit: int) -> Turned:
+    """Requests whose input, and whose full length, may not fit, by the ends of their bins."""
+    ends = [(longest_of(c.input_bin), longest_of(c.output_bin), c.requests) for c in joint.cells]
+    refused = sum(requests for inputs, _, requests in ends if inputs >= limit)
+    away = sum(requests for inputs, outputs, requests in ends if inputs + outputs > limit)
+    whole = joint.requests
+    return Turned(
+        limit, refused / whole, (max(away, refused) - refused) / whole, None, counted=False
+    )
