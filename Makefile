@@ -16,7 +16,7 @@ $(STAMP): pyproject.toml
 	@$(BIN)/python -m compileall -q src  # also where the environment forbids writing bytecode
 	@touch $(STAMP)
 
-demo: $(STAMP)  ## size a real requirement and show one full ledger
+demo: $(STAMP)  ## size a real requirement, show one full ledger, size from a log
 	@$(BIN)/python scripts/demo.py
 
 test: $(STAMP)  ## everything that needs no engine and no network

@@ -1,9 +1,10 @@
-"""The main job on real figures: size a requirement, then the full ledger of the best candidate.
+"""The main job on real figures: size a requirement, the full ledger of the best candidate, and a log.
 
 python scripts/demo.py [PLAN]
 """
 
 import sys
+import tempfile
 from pathlib import Path
 
 from vramledger.engine.read import read_launch
@@ -13,11 +14,19 @@ from vramledger.ledger.question import model_of
 from vramledger.plan.read import read_plan
 from vramledger.report.ledger import to_text as ledger_text
 from vramledger.report.sizing import to_text as sizing_text
+from vramledger.report.workload_import import to_text as import_text
+from vramledger.report.workload_tables import headline, opening
+from vramledger.sizing.ask import Asked, question_from
 from vramledger.sizing.candidate import Candidate, Sizing
 from vramledger.sizing.from_plan import question_of
 from vramledger.sizing.search import size
+from vramledger.workload.importer import import_logs
+from vramledger.workload.profile.load import load_profile
 
-EXAMPLE = Path(__file__).parents[1] / "examples" / "contract-qa.yaml"
+EXAMPLES = Path(__file__).parents[1] / "examples"
+EXAMPLE = EXAMPLES / "contract-qa.yaml"
+LOG = EXAMPLES / "gateway-spendlogs.csv.gz"
+MODEL, CARD, GROWTH = "Qwen/Qwen3-30B-A3B-Instruct-2507", "H100-80GB-SXM", 20
 
 
 def main() -> int:
@@ -38,7 +47,23 @@ def main() -> int:
     launch = read_launch(best.launch)
     deployment = resolve(launch, model_of(launch), card, version=question.engine_version)
     print(ledger_text(build(deployment)))
+    from_a_log()
     return 0
+
+
+def from_a_log() -> None:
+    """An invented gateway's day, imported and sized from: what its long requests ask for."""
+    with tempfile.TemporaryDirectory() as folder:
+        workload = Path(folder) / "workload.parquet"
+        print(f"\n3. What do the requests of a log ask for?   (vram workload import {LOG.name})\n")
+        print(import_text(import_logs([str(LOG)], workload), [LOG.name], Path(workload.name)))
+        profile = load_profile(workload)
+        print(f"\n{opening(profile)}\n{headline(profile)}")
+        print(
+            f"\n   vram size {MODEL} --workload {workload.name} --rate-scale {GROWTH} --gpu {CARD}\n"
+        )
+        asked = Asked(workload=str(workload), rate_scale=GROWTH, gpus=(CARD,))
+        print(sizing_text(size(question_from(MODEL, asked))).replace(str(workload), workload.name))
 
 
 def smallest(sizing: Sizing) -> Candidate | None:

@@ -1,10 +1,12 @@
 """The plans that ship are sound, and some card holds each of them."""
 
+import gzip
 from pathlib import Path
 
 import pytest
 
 import demo
+import make_example_log
 from vramledger.plan.read import read_plan
 from vramledger.sizing.from_plan import question_of
 from vramledger.sizing.judge import unmet
@@ -33,3 +35,17 @@ def test_the_demo_sizes_and_explains_one_ledger(
     assert "\n2. Where does every GiB go in the smallest that serves the checkpoint" in out
     assert "\nFITS: It starts and holds " in out
     assert "vram ledger 'vllm serve Qwen/Qwen2.5-72B-Instruct --max-model-len 32768" in out
+    assert "\n3. What do the requests of a log ask for?   (vram workload import " in out
+    assert "\n2,094 rows read, 2,087 kept, 7 dropped; litellm-spend (1 file)." in out
+    assert (
+        "\n1 of 1 cards hold Qwen/Qwen3-30B-A3B-Instruct-2507" in out or "\nThe card holds" in out
+    )
+
+
+def test_the_example_log_is_what_its_script_writes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    written = tmp_path / "log.csv.gz"
+    monkeypatch.setattr(make_example_log, "TARGET", written)
+    make_example_log.main()
+    assert gzip.decompress(written.read_bytes()) == gzip.decompress(demo.LOG.read_bytes())
