@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from vramledger.workload.formats.format import Clock, LogFormat
+from vramledger.workload.formats.format import Clock, Framing, LogFormat
 from vramledger.workload.formats.registry import formats
 from vramledger.workload.profile.bins import EDGES
 from vramledger.workload.schema import COLUMNS
@@ -11,6 +11,14 @@ _CLOCKS: Final = {
     Clock.EPOCH: "date and time",
     Clock.RELATIVE: "from a zero of its own",
     Clock.NONE: "no times",
+}
+_FILES: Final = {
+    Framing.CSV: "CSV",
+    Framing.CSV_BARE: "CSV",
+    Framing.JSONL: "JSONL",
+    Framing.JSON: "JSON",
+    Framing.TEXT: "text",
+    Framing.PARQUET: "Parquet",
 }
 _FIRST_EDGES: Final = 24
 
@@ -24,7 +32,7 @@ def log_formats() -> str:
 
 def _format_row(each: LogFormat) -> str:
     title = f"[{each.title}]({each.source})" if "://" in each.source else each.title
-    files = ", ".join(dict.fromkeys(framing.name.partition("_")[0] for framing in each.framings))
+    files = ", ".join(dict.fromkeys(_FILES[framing] for framing in each.framings))
     lacks = " ".join(each.lacks).replace("|", r"\|")
     return f"| `{each.name}` | {title} | {files} | {_CLOCKS[each.clock]} | {lacks} |"
 

@@ -37,9 +37,8 @@ def test_the_demo_sizes_and_explains_one_ledger(
     assert "vram ledger 'vllm serve Qwen/Qwen2.5-72B-Instruct --max-model-len 32768" in out
     assert "\n3. What do the requests of a log ask for?   (vram workload import " in out
     assert "\n2,094 rows read, 2,087 kept, 7 dropped; litellm-spend (1 file)." in out
-    assert (
-        "\n1 of 1 cards hold Qwen/Qwen3-30B-A3B-Instruct-2507" in out or "\nThe card holds" in out
-    )
+    assert "\nH100-80GB-SXM holds Qwen/Qwen3-30B-A3B-Instruct-2507" in out
+    assert "\n  decided by long-burst" in out
 
 
 def test_the_example_log_is_what_its_script_writes(
