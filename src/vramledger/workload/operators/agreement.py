@@ -96,7 +96,7 @@ def _addable(value: Any) -> Any:
     if isinstance(value, int) and not isinstance(value, bool):
         return value
     if isinstance(value, Mapping) and all(type(count) is int for count in value.values()):
-        return Counter(value)
+        return dict(value)
     if isinstance(value, list | tuple) and all(isinstance(said, str) for said in value):
         return tuple(value)
     return None
@@ -105,4 +105,6 @@ def _addable(value: Any) -> Any:
 def _sum(first: Any, second: Any) -> Any:
     if isinstance(first, tuple):
         return tuple(dict.fromkeys(first + second))
+    if isinstance(first, dict):
+        return dict(Counter(first) + Counter(second))
     return first + second

@@ -27,8 +27,8 @@ def merge(
     if len(paths) < 2:
         raise BadInput("merge takes two workloads or more; name another one.")
     notes: list[str] = []
-    before = tuple(figures(path) for path in paths)
     sources = same_blocks([timed(path) for path in paths], notes)
+    before = tuple(figures(path) for path in paths)
     starts = _starts_s(sources, notes, by_week=by_week)
     parts = [
         Part(source, at_ns=start * 10**9) for source, start in zip(sources, starts, strict=True)

@@ -48,8 +48,8 @@ def mix(first: Path, second: Path, how: Mix, out: Path) -> Change:
     if not 0 < how.share < 1:
         raise BadInput(f"--share {how.share:g} is no share; take one between 0 and 1.")
     notes: list[str] = []
-    before = (figures(first), figures(second))
     sources = same_blocks([timed(first), timed(second)], notes)
+    before = (figures(first), figures(second))
     parts = [
         Part(sources[0], share=1 - how.share, seed=how.seed, stream=_FIRST),
         *_brought(sources, how, notes),

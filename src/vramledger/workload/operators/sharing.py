@@ -160,16 +160,10 @@ def _stretched_lengths(
     """Blocks of each row afterwards."""
     import numpy as np
 
-    whole = found.lengths * by.numerator // by.denominator
-    to_end = np.where(
-        ~before.absent & (found.lengths * block_tokens >= before.values),
-        -(-after.values // block_tokens),
-        whole,
+    covered = ~before.absent & (found.lengths * block_tokens >= before.values)
+    full = ~before.absent & (found.lengths == before.values // block_tokens)
+    return np.select(
+        [found.lengths == 0, covered, full],
+        [found.lengths, -(-after.values // block_tokens), after.values // block_tokens],
+        found.lengths * by.numerator // by.denominator,
     )
-    full = np.where(
-        ~before.absent & (found.lengths == before.values // block_tokens),
-        after.values // block_tokens,
-        to_end,
-    )
-    both = np.where(found.lengths * block_tokens == before.values, to_end, full)
-    return np.where(found.lengths > 0, np.maximum(both, 0), 0)

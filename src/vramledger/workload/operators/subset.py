@@ -41,12 +41,12 @@ class Subset:
         found = []
         if self.cut_sessions:
             found.append(
-                f"{self.cut_sessions:,} sessions are cut; the turns that stay keep their numbers."
+                f"Sessions cut: {self.cut_sessions:,}; the turns that stay keep their numbers."
             )
         if self.lost_retries:
             found.append(
-                f"{self.lost_retries:,} retries repeat a request that is not kept; their retry_of "
-                "is null now."
+                f"Retries of a request that is not kept: {self.lost_retries:,}; their retry_of is "
+                "null now."
             )
         return found
 

@@ -73,7 +73,9 @@ def clustered(chosen: Subset, seed: int, notes: list[str]) -> Iterator["pa.Recor
         )
     place = places(total, seed)
     moved = place != np.arange(len(place))
-    notes.append(f"{int(moved.sum()):,} requests changed places and belong to no session any more.")
+    notes.append(
+        f"Requests that changed places: {int(moved.sum()):,}; they belong to no session any more."
+    )
     arrival = read(chosen.path, "arrival_s")
     at = Column(arrival.values[chosen.kept], arrival.absent[chosen.kept])
     return _placed(chosen, place, moved, at)
