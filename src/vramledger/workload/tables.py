@@ -45,6 +45,7 @@ class Requests:
     held: frozenset[str]
     metadata: Metadata
     fetch: Fetch = by_ibis
+    keep_models: bool = True  # names of models may be shown; else they become model-0, model-1, ...
 
 
 @contextmanager

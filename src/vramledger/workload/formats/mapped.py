@@ -72,12 +72,18 @@ def _arrival(value: Any, name: str, _: Context, unit_ns: int) -> int:
 
 
 def _outcome(value: Any, _name: str, context: Context) -> Outcome:
-    text = "" if value is None else str(value).strip().casefold()
+    text = "" if value is None else str(value).strip()
+    found = outcome_of(text)
+    if found is Outcome.UNKNOWN and text:
+        context.infer("Outcomes in words that are not known are taken as unknown (inferred).")
+    return found
+
+
+def outcome_of(text: str) -> Outcome:
+    """The outcome that an HTTP status or a usual word tells; UNKNOWN where neither does."""
     if re.fullmatch(r"[0-9]{3}", text):
         return of_status(int(text))
-    if text not in _WORDS and text:
-        context.infer("Outcomes in words that are not known are taken as unknown (inferred).")
-    return _WORDS.get(text, Outcome.UNKNOWN)
+    return _WORDS.get(text.strip().casefold(), Outcome.UNKNOWN)
 
 
 def _ids(value: Any, name: str, _: Context) -> Sequence[Hashable] | None:

@@ -28,15 +28,17 @@ def arrival(seconds: Seconds, span_s: float, week_offset_s: int | None) -> Arriv
 
     covered = int(seconds.second[-1]) + 1
     minutes = counts(seconds, 60)
+    whole = {w: counts(seconds, w)[: covered // w] for w in WINDOWS_S if covered >= w}
     return Arrival(
         span_s=span_s,
         mean_per_s=int(seconds.requests.sum()) / covered,
         peak_per_s=int(seconds.requests.max()),
         dispersion={
-            str(window): found
-            for window in WINDOWS_S
-            if (found := dispersion(counts(seconds, window)[: covered // window])) is not None
+            str(window): index
+            for window, found in whole.items()
+            if (index := dispersion(found)) is not None
         },
+        empty={str(window): int((found == 0).sum()) for window, found in whole.items()},
         per_minute=tuple(int(each) for each in minutes),
         hour_of_week=() if week_offset_s is None else _hours(minutes, week_offset_s),
         bursts=_bursts(counts(seconds, _BURST_S), int(np.sum(seconds.requests)), covered),

@@ -6,7 +6,7 @@ from typing import Any, Final
 
 from vramledger.frozen import frozen
 from vramledger.workload import scenarios
-from vramledger.workload.profile import aggregates, concurrency, conversations, sharing
+from vramledger.workload.profile import aggregates, concurrency, conversations, labels, sharing
 from vramledger.workload.profile.answers import Answers, Progress
 from vramledger.workload.profile.arrivals import arrival
 from vramledger.workload.profile.context_limits import context_limits
@@ -75,7 +75,7 @@ class _Asking:
     def __init__(self, requests: Requests, answers: Answers) -> None:
         self.answers = answers
         self._table, self._held = requests.table, requests.held
-        self._metadata = requests.metadata
+        self._metadata, self._keep_models = requests.metadata, requests.keep_models
 
     def profile(self) -> Profile:
         metadata = self._metadata
@@ -94,10 +94,10 @@ class _Asking:
             duration_s=_in_seconds(durations) if durations else None,
             joint=lengths.joint,
             arrival=self._arrival(seconds, facts),
-            outcomes=self._labels("outcome"),
+            outcomes=labels.outcomes(self._labels("outcome"), facts["requests"]),
             retries=facts.get("retries", 0),
             cancellations=facts.get("cancellations", 0),
-            models=self._labels("model"),
+            models=labels.models(self._labels("model"), keep=self._keep_models),
             tenants=facts.get("tenants"),
             images=facts.get("images"),
             audio_s=facts["audio_ms"] / 1000 if facts.get("audio_ms") is not None else None,
@@ -115,8 +115,12 @@ class _Asking:
             history=metadata.history,
             loss=metadata.loss,
             synthetic=metadata.synthetic,
-            unknown=unknown,
+            unknown=dict(unknown) | self._absent(),
         )
+
+    def _absent(self) -> dict[str, str]:
+        """The parts that the log does not have, and why."""
+        return {part: why for part, (columns, why) in _NEEDS.items() if not columns <= self._held}
 
     def _column(self, name: str) -> Frequency | None:
         return (
@@ -137,7 +141,7 @@ class _Asking:
             return {}
         found = self.answers.columns(aggregates.labels(self._table, name))
         pairs = zip(found["label"], (int(each) for each in found["requests"]), strict=True)
-        return dict(sorted(pairs, key=lambda each: (-each[1], each[0])))
+        return dict(pairs)
 
     def _lengths(self) -> _Whole:
         inputs, outputs = self._column("input_tokens"), self._column("output_tokens")
@@ -206,7 +210,9 @@ class _Asking:
         counted = sharing.multiples(block_tokens, int(inputs.values[-1]))
         blocks = sharing.full_blocks(self._table, block_tokens)
         counts = self.answers.one(sharing.reuse(blocks, counted))
-        seen = self.answers.columns(sharing.seen_before(self._table, blocks))
+        seen = None
+        if "row" in self._held:
+            seen = self.answers.columns(sharing.seen_before(self._table, blocks))
         return sharing.prefix(block_tokens, counted, counts, seen, inputs.total)
 
     def _concurrency(
@@ -252,6 +258,26 @@ class _Asking:
                 figures = basics(self.answers, of_window(self._table, window, offset), self._held)
             slices.append(slice_of(window, figures))
         return tuple(slices), found.unknown
+
+
+_NEEDS: Final[Mapping[str, tuple[frozenset[str], str]]] = {  # part -> columns, why it is absent
+    "input_tokens": (frozenset({"input_tokens"}), "The log has no counts of input tokens."),
+    "output_tokens": (frozenset({"output_tokens"}), "The log has no counts of output tokens."),
+    "holding": (
+        frozenset({"input_tokens", "output_tokens"}),
+        "The log does not count both input and output tokens.",
+    ),
+    "arrival": (frozenset({"arrival_s"}), scenarios.NO_TIMES),
+    "concurrency": (
+        frozenset({"arrival_s", "duration_s"}),
+        "The log does not tell how long requests took.",
+    ),
+    "sessions": (frozenset({"session"}), "The log does not tell which requests belong together."),
+    "prefix": (
+        frozenset({"prefix_blocks"}),
+        "The log does not tell which prompts begin alike.",
+    ),
+}
 
 
 def _in_seconds(durations: Frequency) -> Mapping[str, float]:

@@ -3,9 +3,11 @@
 The scenario that is the whole log (tail) leaves out what the profile itself says.
 """
 
+import json
 from collections.abc import Callable, Mapping
 from dataclasses import MISSING, fields, is_dataclass, replace
 from math import isfinite
+from pathlib import Path
 from types import NoneType, UnionType
 from typing import Any, Final, Union, get_args, get_origin
 
@@ -38,6 +40,25 @@ def from_json(content: Any, where: str) -> Profile:
     values = {key: value for key, value in content.items() if key != "schema"}
     found: Profile = _record(Profile, values, where, "")
     return replace(found, scenarios=tuple(_completed(each, found) for each in found.scenarios))
+
+
+def write(profile: Profile, path: Path) -> None:
+    """Write the JSON, a line a part; the file appears whole or not at all.
+
+    Raises:
+        BadInput: it cannot be written.
+    """
+    part = path.with_name(f".{path.name}.part")
+    lines = (f"{json.dumps(key)}: {json.dumps(value)}" for key, value in to_json(profile).items())
+    try:
+        part.write_text("{\n" + ",\n".join(lines) + "\n}\n", encoding="utf-8")
+        part.replace(path)
+    except OSError as error:
+        raise BadInput(
+            f"{path} cannot be written: {error.strerror or error}; choose another -o."
+        ) from None
+    finally:
+        part.unlink(missing_ok=True)
 
 
 def _shortened(each: Slice, profile: Profile) -> Slice:

@@ -20,23 +20,35 @@ def load_profile(path: Path) -> Profile:
     Raises:
         BadInput: no file, neither of the two, or damaged.
     """
-    try:
-        with path.open("rb") as file:
-            start = file.read(len(_PARQUET))
-            if start != _PARQUET:
-                return _of_json(start + file.read(_MOST_BYTES), path)
-    except OSError as error:
-        raise BadInput(
-            f"{path} cannot be read: {error.strerror or error}; name a profile or a workload."
-        ) from None
+    if not is_stored(path):
+        return _of_json(path)
     from vramledger.workload.profile.compute import profile_workload
 
     return profile_workload(path)
 
 
-def _of_json(text: bytes, path: Path) -> Profile:
+def is_stored(path: Path) -> bool:
+    """Whether the file is Parquet.
+
+    Raises:
+        BadInput: no file that can be read.
+    """
+    return _start(path, len(_PARQUET)) == _PARQUET
+
+
+def _start(path: Path, size: int) -> bytes:
     try:
-        content = json.loads(text)
+        with path.open("rb") as file:
+            return file.read(size)
+    except OSError as error:
+        raise BadInput(
+            f"{path} cannot be read: {error.strerror or error}; name a profile or a workload."
+        ) from None
+
+
+def _of_json(path: Path) -> Profile:
+    try:
+        content = json.loads(_start(path, _MOST_BYTES))
     except (ValueError, RecursionError):
         raise BadInput(
             f"{path} is neither a profile (JSON) nor a stored workload (Parquet); make one with "

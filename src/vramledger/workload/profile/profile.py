@@ -84,6 +84,9 @@ class Arrival:
     dispersion: Mapping[str, float] = field(
         default_factory=dict
     )  # variance / mean of counts, by window in s
+    empty: Mapping[str, int] = field(
+        default_factory=dict
+    )  # whole windows without a request, by window in s
     per_minute: tuple[int, ...] = ()  # requests in each minute from arrival_s 0
     hour_of_week: tuple[int, ...] = ()  # 168 counts from Monday 00:00; () without a clock
     bursts: tuple[Burst, ...] = ()  # the largest first, at most 20

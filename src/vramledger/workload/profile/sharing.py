@@ -8,13 +8,13 @@ from vramledger.workload.profile.profile import Prefix, Reuse
 
 
 def full_blocks(table: Expression, block_tokens: int) -> Expression:
-    """row, input_tokens, place (from 0), block: of every block that a prompt fills whole."""
+    """Row (where known), input_tokens, place (from 0), block: of every block that a prompt fills whole."""
     known = table.filter(table.prefix_blocks.notnull() & table.input_tokens.notnull())
-    listed = known.select("row", "input_tokens", "prefix_blocks")
+    kept = [name for name in ("row", "input_tokens", "prefix_blocks") if name in known.columns]
+    listed = known.select(*kept)
     each = listed.unnest(listed.prefix_blocks, offset="place")
-    each = each.select(
-        each.row, each.input_tokens, place=whole(each.place), block=whole(each.prefix_blocks)
-    )
+    each = each.mutate(place=whole(each.place), block=whole(each.prefix_blocks))
+    each = each.drop("prefix_blocks")
     return each.filter((each.place + 1) * block_tokens <= each.input_tokens)
 
 

@@ -1,0 +1,173 @@
+"""A foreign table with the columns, types and units of a stored workload, as expressions over it."""
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from vramledger.errors import BadInput, UnknownName
+from vramledger.frozen import frozen
+from vramledger.workload.formats.mapped import FIELDS
+from vramledger.workload.metadata import Metadata
+from vramledger.workload.placing import week_offset_s
+from vramledger.workload.schema import COLUMNS
+from vramledger.workload.tables import Fetch, Requests
+
+_PER_S: Final = {"": 1, "s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}
+_EPOCH: Final = ((1e17, "ns"), (1e14, "us"), (1e11, "ms"))  # how large numbers since 1970 are
+_SINCE_1970_S: Final = 10**8  # 1973: a time beyond it counts from the epoch
+_TIMES: Final = ("arrival", "duration", "first_token", "cancel_after", "think", "audio")
+_BY_ATTRIBUTE: Final = {"prefix_ids": "prefix_blocks"} | {
+    f"{name}_ns": f"{name}_s" for name in _TIMES
+}
+_ANY_TYPE: Final = ("session", "tenant", "retry_of")  # only told apart and counted
+
+
+@frozen
+class _Source:
+    """A column of the foreign table, and what it becomes."""
+
+    target: str
+    column: str
+    unit: str  # of times, one of `_PER_S`; "" where nobody says
+
+
+def canonical(
+    table: Any, mapping: Mapping[str, str], block_tokens: int | None, fetch: Fetch
+) -> Requests:
+    """The table as requests; one small question finds what it holds and where its clock starts.
+
+    Raises:
+        UnknownName: a column that the table does not have.
+        BadInput: a field that a table cannot give, or a column of the wrong kind.
+    """
+    sources = _sources(table, mapping)
+    typed = table.select(**{each.target: _typed(table[each.column], each) for each in sources})
+    found = dict(fetch(_question(typed)).to_pylist()[0])
+    _refuse_negative(found, sources)
+    held = frozenset(each.target for each in sources if found[f"n_{each.target}"])
+    metadata = Metadata(block_tokens=block_tokens)
+    if "arrival_s" in held:
+        arrival = next(each for each in sources if each.target == "arrival_s")
+        typed, metadata = _on_clock(typed, table[arrival.column], arrival, found, metadata)
+    columns = [name for name in COLUMNS if name in held]
+    return Requests(typed.select(*columns), held, metadata, fetch)
+
+
+def _sources(table: Any, mapping: Mapping[str, str]) -> tuple[_Source, ...]:
+    if not mapping:
+        found = tuple(_Source(name, name, "s") for name in COLUMNS if name in table.columns)
+        if not {"input_tokens", "output_tokens", "arrival_s"} & {each.target for each in found}:
+            raise BadInput(
+                "The table has no column of a stored workload (arrival_s, input_tokens, "
+                "output_tokens, ...); name its own with --map arrival=COLUMN,input=COLUMN,"
+                "output=COLUMN."
+            )
+        return found
+    for column in mapping.values():
+        if column not in table.columns:
+            raise UnknownName("column", column, table.columns, "the table")
+    return tuple(_mapped(field, column) for field, column in mapping.items())
+
+
+def _mapped(field: str, column: str) -> _Source:
+    attribute = FIELDS[field].attribute
+    target = _BY_ATTRIBUTE.get(attribute, attribute)
+    if target not in COLUMNS:
+        raise BadInput(
+            f"--map {field} cannot be counted where the table lies; import an export of it with "
+            "`vram workload import`."
+        )
+    unit = field.rpartition("_")[2] if field.partition("_")[0] != field else ""
+    return _Source(target, column, unit if unit in _PER_S else "")
+
+
+def _typed(column: Any, source: _Source) -> Any:
+    """The column in the type of `schema.COLUMNS`; times in their own unit still.
+
+    Raises:
+        BadInput: it is of another kind.
+    """
+    kind, of = COLUMNS[source.target][0], column.type()
+    if source.target in _ANY_TYPE:
+        return column
+    if source.target == "arrival_s" and of.is_timestamp():
+        return _microseconds(column)
+    if kind == "string":
+        return column.cast("string")
+    if kind == "list<int32>":
+        _need(of.is_array() and of.value_type.is_integer(), source, "a list of whole numbers")
+        return column
+    _need(of.is_numeric(), source, "a time or numbers" if kind == "float64" else "whole numbers")
+    if kind == "float64":
+        return _in_seconds(column.cast("float64"), source)
+    return column if of.is_integer() else column.cast("int64")
+
+
+def _in_seconds(column: Any, source: _Source) -> Any:
+    """Times of a stated unit in seconds; arrivals keep theirs until their zero is known."""
+    import ibis
+
+    if source.target == "arrival_s" or _PER_S[source.unit] == 1:
+        return column
+    return column / ibis.literal(float(_PER_S[source.unit]), "float64")
+
+
+def _need(holds: bool, source: _Source, kind: str) -> None:  # noqa: FBT001 - the condition
+    if not holds:
+        raise BadInput(
+            f"The column {source.column!r} of the table must hold {kind} to be used as "
+            f"{source.target}; give a view that converts it."
+        )
+
+
+def _microseconds(moment: Any) -> Any:
+    """Whole microseconds since 1970, exactly."""
+    seconds = moment.truncate("s").epoch_seconds().cast("int64")
+    return seconds * 10**6 + moment.microsecond().cast("int64")
+
+
+def _question(typed: Any) -> Any:
+    """One row: how many rows know each column, and the least and most of those that are numbers."""
+    asked = {}
+    for name in typed.columns:
+        column = typed[name]
+        asked[f"n_{name}"] = column.count()
+        if COLUMNS[name][0] in ("int32", "float64") and name not in _ANY_TYPE:
+            asked[f"least_{name}"] = column.min()
+    if "arrival_s" in typed.columns:
+        asked["most_arrival_s"] = typed.arrival_s.max()
+    return typed.aggregate(**asked)
+
+
+def _refuse_negative(found: Mapping[str, Any], sources: tuple[_Source, ...]) -> None:
+    for each in sources:
+        least = found.get(f"least_{each.target}")
+        if each.target != "arrival_s" and least is not None and least < 0:
+            raise BadInput(
+                f"The column {each.column!r} of the table has numbers below 0; give a view that "
+                "leaves such rows out."
+            )
+
+
+def _on_clock(
+    typed: Any, column: Any, arrival: _Source, found: Mapping[str, Any], metadata: Metadata
+) -> tuple[Any, Metadata]:
+    """Times as seconds, arrivals since the first; and where in the week the first one is."""
+    from dataclasses import replace
+
+    import ibis
+
+    first, stamps = found["least_arrival_s"], column.type().is_timestamp()
+    unit = "us" if stamps else arrival.unit or _unit_of(found["most_arrival_s"])
+    per_s = _PER_S[unit]
+    since = typed.arrival_s - ibis.literal(first, "int64" if stamps else "float64")
+    typed = typed.mutate(arrival_s=since.cast("float64") / ibis.literal(float(per_s), "float64"))
+    first_ns = int(first) * 10**9 // per_s
+    if first_ns >= _SINCE_1970_S * 10**9:
+        offset = week_offset_s(first_ns, None)
+        metadata = replace(metadata, week_offset_s=offset, time_zone="+00:00 (assumed)")
+    return typed, metadata
+
+
+def _unit_of(most: float) -> str:
+    """The unit of numbers since 1970, by how large they are; seconds below."""
+    return next((unit for least, unit in _EPOCH if most >= least), "s")
