@@ -6,6 +6,7 @@ from vramledger.report.number import duration, rate
 from vramledger.report.table import table
 from vramledger.report.workload_bars import histogram, level, sparkline
 from vramledger.report.workload_tables import (
+    SYNTHETIC,
     Table,
     headline,
     opening,
@@ -24,7 +25,8 @@ _BURSTS: Final = 3  # shown; the profile has more
 
 def to_text(profile: Profile, width: int) -> str:
     """The whole report, at most `width` columns in its drawings; tables may be wider."""
-    lines = [opening(profile), headline(profile)]
+    lines = [SYNTHETIC] if profile.synthetic else []
+    lines += [opening(profile), headline(profile)]
     for title, found in (
         ("Input tokens", profile.input_tokens),
         ("Output tokens", profile.output_tokens),

@@ -8,6 +8,7 @@ from vramledger.report.number import duration, rate, share, share_of, tokens
 from vramledger.workload.profile.profile import Lengths, Profile, Slice
 
 PERCENTILES: Final = (("p50", "p50"), ("p95", "p95"), ("p99", "p99"), ("p99.9", "p999"))
+SYNTHETIC: Final = "Synthetic: these requests were generated and never sent by anyone."
 _UNKNOWN: Final = "not known"
 
 
@@ -65,7 +66,7 @@ def origin(profile: Profile) -> list[str]:
     """Where the requests come from and what was done to them, a finished sentence each."""
     said = []
     if profile.synthetic:
-        said.append("Synthetic: these requests were generated and never sent by anyone.")
+        said.append(SYNTHETIC)
     if profile.formats:
         read = ", ".join(f"{name} ({_files(count)})" for name, count in profile.formats.items())
         said.append(f"Read as {read}.")

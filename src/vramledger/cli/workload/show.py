@@ -1,12 +1,17 @@
 """``vram workload show WORKLOAD``: histograms in the terminal, or a page."""
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from vramledger.cli.needs import need_full
 from vramledger.cli.output import show
+from vramledger.cli.workload.counting_bar import counting_bar
 from vramledger.errors import BadInput, ExitCode
+
+if TYPE_CHECKING:
+    from vramledger.workload.profile.profile import Profile
 
 
 @click.command("show")
@@ -24,15 +29,12 @@ def command(workload: Path, html: Path | None, width: int | None, *, force: bool
     import shutil
 
     from vramledger.report.workload_show import to_text
-    from vramledger.workload.profile.load import load_profile
 
-    if workload.suffix.lower() != ".json":
-        need_full("vram workload show")
     if html is not None:
         need_full("vram workload show --html", ("jinja2", "plotly"))
         if html.exists() and not force:
             raise BadInput(f"{html} exists; name another file, or add --force to write over it.")
-    profile = load_profile(workload)
+    profile = _profile(workload)
     if html is None:
         show(to_text(profile, width or max(60, shutil.get_terminal_size((100, 24)).columns)))
         return ExitCode.HOLDS
@@ -41,6 +43,19 @@ def command(workload: Path, html: Path | None, width: int | None, *, force: bool
     _write(html, to_html(profile))
     show(f"Wrote {html}; it loads nothing from anywhere.", err=True)
     return ExitCode.HOLDS
+
+
+def _profile(path: Path) -> "Profile":
+    """The profile in a file, or one made of a stored workload, with a bar meanwhile."""
+    from vramledger.workload.profile.load import is_stored, load_profile
+
+    if not is_stored(path):
+        return load_profile(path)
+    need_full("vram workload show")
+    from vramledger.workload.profile.compute import profile_workload
+
+    with counting_bar("Counting") as progress:
+        return profile_workload(path, progress=progress)
 
 
 def _write(path: Path, text: str) -> None:

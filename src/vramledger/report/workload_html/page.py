@@ -7,7 +7,14 @@ from typing import Final
 from vramledger.report.workload_html.figure import Figure
 from vramledger.report.workload_html.lengths import holding_curve, joint_map, length_histogram
 from vramledger.report.workload_html.times import arrivals, hours_of_week, in_flight
-from vramledger.report.workload_tables import headline, opening, origin, tables, unknown
+from vramledger.report.workload_tables import (
+    SYNTHETIC,
+    headline,
+    opening,
+    origin,
+    tables,
+    unknown,
+)
 from vramledger.workload.profile.profile import Profile
 
 FIGURES: Final[tuple[Callable[[Profile], Figure | None], ...]] = (
@@ -38,6 +45,7 @@ def to_html(profile: Profile) -> str:
         opening=opening(profile),
         headline=headline(profile),
         synthetic=profile.synthetic,
+        SYNTHETIC=SYNTHETIC,
         figures=found,
         tables=[each for each in tables(profile) if each.title not in {f.title for f in found}],
         origin=origin(profile),
