@@ -41,9 +41,12 @@ def number(value: Any, name: str) -> float:
         raise RowProblem(f"{name} is not a number")
     try:
         found = value if isinstance(value, int | float) else float(value)
-    except (TypeError, ValueError, OverflowError):
+        finite = isfinite(found)
+    except (TypeError, ValueError):
         raise RowProblem(f"{name} is not a number") from None
-    if not isfinite(found):
+    except OverflowError:  # a whole number of hundreds of digits
+        finite = False
+    if not finite:
         raise RowProblem(f"{name} is not a finite number")
     return found
 

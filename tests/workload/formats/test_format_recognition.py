@@ -8,11 +8,12 @@ from vramledger.errors import BadInput
 from vramledger.workload.formats.format import Context, Framing, Head
 from vramledger.workload.formats.registry import formats
 from vramledger.workload.recognise import Heads, recognise
+from workload_log_samples import LOG_VARIANTS, LOGS
 from workload_samples import REFUSED, TRACES, VARIANTS
 
 _SAMPLES = (
-    [(name, name, *sample) for name, sample in TRACES.items()]
-    + [(label, *variant) for label, variant in VARIANTS.items()]
+    [(name, name, *sample) for name, sample in (TRACES | LOGS).items()]
+    + [(label, *variant) for label, variant in (VARIANTS | LOG_VARIANTS).items()]
     + [(label, "servegen", *sample) for label, sample in REFUSED.items()]
 )
 _ALSO = {  # format -> a later one that would take its files too, with less of what they say
@@ -43,10 +44,11 @@ def test_a_sample_is_recognised_by_its_own_format_alone(
     assert recognise(path).format.name == name
 
 
-def test_every_trace_format_has_a_sample_that_says_something() -> None:
-    for name, sample in TRACES.items():
-        assert sample.content.strip(), name
-    assert {each.format for each in VARIANTS.values()} <= TRACES.keys()
+def test_every_format_has_a_sample() -> None:
+    assert {each.name for each in formats()} == TRACES.keys() | LOGS.keys() | {"servegen"}
+    assert {
+        each.format for each in (VARIANTS | LOG_VARIANTS).values()
+    } <= TRACES.keys() | LOGS.keys()
 
 
 def test_no_format_takes_an_empty_head() -> None:

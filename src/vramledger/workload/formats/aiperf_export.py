@@ -24,6 +24,7 @@ from vramledger.workload.formats.format import (
     Record,
     row_by_row,
 )
+from vramledger.workload.formats.parts.embedded import first_text
 from vramledger.workload.outcome import Outcome, of_status
 from vramledger.workload.raw import RawRequest, RowProblem
 
@@ -63,9 +64,9 @@ def _row(record: Record, _context: Context) -> RawRequest:
         cancel_after_ns=(
             _since(start, metadata, "cancellation_time_ns") if metadata.get("was_cancelled") else None
         ),
-        session=metadata.get("x_correlation_id"),
+        session=first_text(metadata.get("x_correlation_id")),
         turn=optional_whole_number(metadata.get("turn_index"), "turn_index"),
-        request_id=metadata.get("x_request_id"),
+        request_id=first_text(metadata.get("x_request_id")),
     )  # fmt: skip
 
 
@@ -91,10 +92,8 @@ def _input_tokens(metrics: Mapping[str, Any]) -> int | None:
 
 def _duration_ns(metrics: Mapping[str, Any], name: str) -> int | None:
     metric = metrics.get(name)
-    unit = metric.get("unit") if isinstance(metric, Mapping) else None
-    if unit not in _UNITS_NS:
-        return None
-    return optional_duration_ns(_value(metrics, name), name, _UNITS_NS[unit])
+    unit = _UNITS_NS.get(str(metric.get("unit"))) if isinstance(metric, Mapping) else None
+    return None if unit is None else optional_duration_ns(_value(metrics, name), name, unit)
 
 
 def _since(start_ns: int, metadata: Mapping[str, Any], name: str) -> int | None:

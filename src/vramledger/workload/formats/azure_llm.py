@@ -30,9 +30,9 @@ def _row(record: Record, context: Context) -> RawRequest:
     images = values.get("NumImages")
     return RawRequest(
         line=record.line,
-        arrival_ns=moment_ns(values["TIMESTAMP"], "TIMESTAMP", context),
-        input_tokens=whole_number(values["ContextTokens"], "ContextTokens"),
-        output_tokens=whole_number(values["GeneratedTokens"], "GeneratedTokens"),
+        arrival_ns=moment_ns(values.get("TIMESTAMP"), "TIMESTAMP", context),
+        input_tokens=whole_number(values.get("ContextTokens"), "ContextTokens"),
+        output_tokens=whole_number(values.get("GeneratedTokens"), "GeneratedTokens"),
         images=None if images in (None, "") else whole_number(images, "NumImages"),
     )
 

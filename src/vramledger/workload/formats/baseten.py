@@ -25,13 +25,11 @@ from vramledger.workload.formats.format import (
     Record,
     RowParser,
 )
-from vramledger.workload.formats.parts.block_size import consistent_sizes
+from vramledger.workload.formats.parts.block_size import consistent_sizes, stated_size
 from vramledger.workload.formats.parts.embedded import first_text
 from vramledger.workload.formats.parts.prefix_ids import prefix_ids
 from vramledger.workload.outcome import Outcome
 from vramledger.workload.raw import RawRequest, RowProblem
-
-_CANCELLED: Final[dict[Any, Outcome]] = {0: Outcome.OK, 1: Outcome.CANCELLED}  # or false, true
 
 
 def _recognise(head: Head) -> bool:
@@ -40,11 +38,8 @@ def _recognise(head: Head) -> bool:
 
 def _block_tokens(head: Head) -> int | None:
     """Of the first row that states it; else what explains the lengths."""
-    for each in head.records:
-        if isinstance(each.get("block_size"), int):
-            stated: int = each["block_size"]
-            return stated
-    return next(iter(consistent_sizes(head.records, "input_tokens", "total_hashes")), None)
+    explaining = consistent_sizes(head.records, "input_tokens", "total_hashes")
+    return stated_size(head.records) or next(iter(explaining), None)
 
 
 def _parser(context: Context) -> Parser:
@@ -59,7 +54,7 @@ def _row(record: Record, size: int | None, context: Context) -> RawRequest:
     )
     tokens = whole_number(values.get("input_tokens"), "input_tokens")
     duration = _passed(values, start, "duration_e2e_ms", "timestamp_end_unix_ms")
-    outcome = _CANCELLED.get(values.get("request_canceled"), Outcome.UNKNOWN)
+    outcome = _outcome(values.get("request_canceled"))
     return RawRequest(
         line=record.line,
         arrival_ns=start,
@@ -77,6 +72,13 @@ def _row(record: Record, size: int | None, context: Context) -> RawRequest:
         model=first_text(values.get("model_name")),
         prefix_ids=_ids(values, size, context),
     )
+
+
+def _outcome(cancelled: Any) -> Outcome:
+    """Of 0 or 1, or false or true."""
+    if not isinstance(cancelled, int):
+        return Outcome.UNKNOWN
+    return Outcome.CANCELLED if cancelled else Outcome.OK
 
 
 def _passed(values: Mapping[str, Any], start_ns: int, duration: str, end: str) -> int | None:

@@ -22,6 +22,7 @@ from vramledger.workload.formats.format import (
     Record,
     row_by_row,
 )
+from vramledger.workload.formats.parts.embedded import first_text
 from vramledger.workload.outcome import Outcome
 from vramledger.workload.raw import RawRequest
 
@@ -44,8 +45,8 @@ def _row(record: Record, context: Context) -> RawRequest:
         output_tokens=output,
         duration_ns=optional_duration_ns(values.get("Elapsed time"), "Elapsed time", SECOND),
         outcome=Outcome.OK if output else Outcome.FAILED,
-        session=values.get("Session ID") or None,
-        model=values.get("Model") or None,
+        session=first_text(values.get("Session ID")),
+        model=first_text(values.get("Model")),
     )
 
 

@@ -26,6 +26,7 @@ from vramledger.workload.formats.format import (
     Record,
     row_by_row,
 )
+from vramledger.workload.formats.parts.embedded import first_text
 from vramledger.workload.outcome import Outcome
 from vramledger.workload.raw import RawRequest, RowProblem
 
@@ -59,12 +60,20 @@ def _rows(record: Record) -> Iterable[Record]:
     groups = _groups(record.values)
     if not groups:
         raise RowProblem("a benchmark without its requests")
-    return (
+    return [
         Record(record.line, {_ENDED: end, "request": request})
         for group in groups
         for end in _ENDS
-        for request in group.get(end) or ()
-    )
+        for request in _list(group.get(end), end)
+    ]
+
+
+def _list(value: Any, name: str) -> list[Any]:
+    if value is None:
+        return []
+    if not isinstance(value, list):
+        raise RowProblem(f"{name} is not a list")
+    return value
 
 
 def _row(record: Record, _context: Context) -> RawRequest:
@@ -85,9 +94,9 @@ def _row(record: Record, _context: Context) -> RawRequest:
             values.get("time_to_first_token_ms"), "time_to_first_token_ms", MILLISECOND
         ),
         outcome=Outcome.CANCELLED if info.get("status") == "cancelled" else outcome,
-        session=info.get("conversation_id"),
+        session=first_text(info.get("conversation_id")),
         turn=optional_whole_number(info.get("turn_index"), "turn_index"),
-        request_id=values.get("request_id"),
+        request_id=first_text(values.get("request_id")),
     )
 
 

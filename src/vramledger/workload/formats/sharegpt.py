@@ -13,6 +13,7 @@ from typing import Any, Final
 from vramledger.frozen import frozen
 from vramledger.workload.formats.format import Clock, Context, Framing, Head, LogFormat, Record
 from vramledger.workload.formats.parts.chat import answer_text, of_messages
+from vramledger.workload.formats.parts.embedded import first_text
 from vramledger.workload.raw import RawRequest, RowProblem
 
 _LISTS: Final = ("conversations", "conversation", "messages")
@@ -67,7 +68,7 @@ class _Conversations:
                     output_text=turn.text,
                     session=f"{_name(record.values)} {record.line}",
                     turn=number,
-                    model=_label(record.values.get("model")),
+                    model=first_text(record.values.get("model")),
                     images=images or None,
                 )
                 number += 1
@@ -102,10 +103,6 @@ def _turn(value: Any) -> _Turn:
 
 def _name(values: Mapping[str, Any]) -> str:
     return str(values.get("id", values.get("conversation_id", "")))
-
-
-def _label(value: Any) -> str | None:
-    return value if isinstance(value, str) and value else None
 
 
 def _parser(context: Context) -> _Conversations:

@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from vramledger.frozen import frozen
-from vramledger.workload.fields import MILLISECOND, SECOND, nanoseconds, whole_number
+from vramledger.workload.fields import MILLISECOND, SECOND, nanoseconds, number, whole_number
 from vramledger.workload.formats.format import (
     Clock,
     Context,
@@ -26,7 +26,7 @@ from vramledger.workload.formats.format import (
 )
 from vramledger.workload.formats.parts.block_size import consistent_sizes
 from vramledger.workload.formats.parts.prefix_ids import prefix_ids
-from vramledger.workload.raw import RawRequest
+from vramledger.workload.raw import RawRequest, RowProblem
 from vramledger.workload.timestamps import moment_ns
 
 _MOMENTS: Final = {  # name -> nanoseconds a unit; None: as the values look
@@ -95,8 +95,8 @@ def _unit(moment: str, head: Head) -> int | None:
 
 def _is_number(value: Any) -> bool:
     try:
-        float(value)
-    except (TypeError, ValueError):
+        number(value, "the moment")
+    except RowProblem:
         return False
     return True
 

@@ -20,6 +20,7 @@ from vramledger.workload.formats.format import (
     Record,
     row_by_row,
 )
+from vramledger.workload.formats.parts.embedded import first_text
 from vramledger.workload.raw import RawRequest, RowProblem
 from vramledger.workload.timestamps import moment_ns
 
@@ -77,11 +78,11 @@ def _row(record: Record, context: Context) -> RawRequest:
             values.get("prefix_tokens"), "prefix_tokens", tokens, "input_tokens_total"
         ),
         duration_ns=None if span.end_ns is None else span.end_ns - span.arrival_ns,
-        session=values.get("session_id"),
+        session=first_text(values.get("session_id")),
         turn=optional_whole_number(values.get("round_index"), "round_index"),
-        tenant=values.get("user"),
-        model=values.get("model"),
-        request_id=values.get("trace_key") or values.get("round_id"),
+        tenant=first_text(values.get("user")),
+        model=first_text(values.get("model")),
+        request_id=first_text(values.get("trace_key"), values.get("round_id")),
     )
 
 

@@ -22,6 +22,7 @@ from vramledger.workload.formats.format import (
     Record,
     row_by_row,
 )
+from vramledger.workload.formats.parts.block_size import stated_size
 from vramledger.workload.formats.parts.embedded import first_text
 from vramledger.workload.formats.parts.prefix_ids import prefix_ids
 from vramledger.workload.raw import RawRequest, RowProblem
@@ -39,10 +40,7 @@ def _is_trace(values: Mapping[str, Any]) -> bool:
 
 
 def _block_tokens(head: Head) -> int:
-    stated = [
-        each["block_size"] for each in head.records if isinstance(each.get("block_size"), int)
-    ]
-    return stated[0] if stated else _BLOCK
+    return stated_size(head.records) or _BLOCK
 
 
 def _rows(record: Record) -> Iterable[Record]:

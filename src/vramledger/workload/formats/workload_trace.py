@@ -7,7 +7,7 @@ Source: https://github.com/modelscope/evalscope (evalscope/perf/plugin/datasets/
 
 from typing import Any, Final
 
-from vramledger.workload.fields import optional_whole_number
+from vramledger.workload.fields import number, optional_whole_number
 from vramledger.workload.formats.format import (
     Clock,
     Context,
@@ -30,18 +30,16 @@ def _recognise(head: Head) -> bool:
     return any(_REQUIRED <= each.keys() <= _FIELDS for each in head.records)
 
 
-def clock_of_timestamp(value: Any) -> Clock:
+def _clock_by(value: Any) -> Clock:
     """A date, or seconds that make one: since the epoch. Small numbers: since the log's start."""
     try:
-        return Clock.RELATIVE if abs(float(value)) < 1e8 else Clock.EPOCH
-    except (TypeError, ValueError):
+        return Clock.RELATIVE if abs(number(value, "timestamp")) < 1e8 else Clock.EPOCH
+    except RowProblem:
         return Clock.EPOCH
 
 
 def _clock(head: Head) -> Clock:
-    return clock_of_timestamp(
-        next((each["timestamp"] for each in head.records if "timestamp" in each), "")
-    )
+    return _clock_by(next((each["timestamp"] for each in head.records if "timestamp" in each), ""))
 
 
 def _row(record: Record, context: Context) -> RawRequest:

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
 _SIZES: Final = (512, 16, 32, 64, 128, 256, 1024)  # those in use; Mooncake's first
+_LARGEST: Final = 1 << 20  # tokens of a block; beyond it the field means something else
 _SHARE: Final = 0.9  # of the records must agree: a log may have a damaged row
 
 
@@ -23,6 +24,15 @@ def consistent_sizes(
     if not pairs:
         return ()
     return tuple(size for size in _SIZES if _explained(size, pairs) >= _SHARE * len(pairs))
+
+
+def stated_size(records: Iterable[Mapping[str, Any]], name: str = "block_size") -> int | None:
+    """The size that the first record to state one states."""
+    for each in records:
+        size = each.get(name)
+        if type(size) is int and 1 <= size <= _LARGEST:
+            return size
+    return None
 
 
 def _explained(size: int, pairs: list[tuple[int, int]]) -> int:
