@@ -4,6 +4,8 @@
 within a major version; everything else in the package may move.
 """
 
+from collections.abc import Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from vramledger.engine.finding import Finding
@@ -13,9 +15,13 @@ from vramledger.ledger.solve import Solution
 from vramledger.ledger.versus import Versus
 from vramledger.model.inspection import CacheFigures, Inspection
 from vramledger.sizing.candidate import Candidate, CardResult, Sizing
+from vramledger.workload.profile.profile import Profile
 
 if TYPE_CHECKING:
     from vramledger.ledger.case import Case as _Case
+    from vramledger.workload.importer import Imported
+    from vramledger.workload.importer import Options as ImportOptions
+    from vramledger.workload.synth.make import Synthetic
 
 __all__ = [
     "CacheFigures",
@@ -25,20 +31,25 @@ __all__ = [
     "Finding",
     "Inspection",
     "Ledger",
+    "Profile",
     "RankLedger",
     "Row",
     "Sizing",
     "Solution",
     "Versus",
     "compare",
+    "import_logs",
     "inspect",
     "ledger",
+    "profile",
     "size",
     "size_plan",
     "solve",
+    "synth",
 ]
 
 _MOST_GIB: Final = 1e6
+_FULL: Final = ("duckdb", "pyarrow", "ibis", "numpy", "scipy")
 
 
 def inspect(model: str) -> Inspection:
@@ -159,17 +170,24 @@ def size(
     users: int | None = None,
     concurrent: float | None = None,
     rate: float | None = None,
-    profile: str,
+    profile: str | None = None,
+    workload: str | None = None,
+    rate_scale: float | None = None,
+    limits: bool = False,
     gpus: tuple[str, ...] = (),
 ) -> Sizing:
-    """Cards and layouts that hold a load of a shipped profile.
+    """Cards and layouts that hold a load of a shipped profile, or of recorded requests.
 
     Args:
         model: a directory, file, catalogue id or ``hf:org/name``.
-        users: people with access; give one of the three loads.
+        users: people with access; give one of the three loads, or `workload`.
         concurrent: requests in flight at the peak.
         rate: requests per second at the peak.
-        profile: the shape of the requests, such as ``chat``.
+        profile: the shape of the requests; ``chat`` where none is given.
+        workload: a stored workload or its profile (JSON), with lengths and load; a load that is given
+            wins.
+        rate_scale: growth of the recorded arrivals.
+        limits: whether the table of context limits is made for lengths that were not recorded too.
         gpus: names of ``vram gpus``; all of them where none is given.
 
     Raises:
@@ -179,7 +197,10 @@ def size(
     from vramledger.sizing.ask import Asked, question_from
     from vramledger.sizing.search import size as sized
 
-    asked = Asked(users=users, concurrent=concurrent, rate=rate, profile=profile, gpus=gpus)
+    asked = Asked(
+        users=users, concurrent=concurrent, rate=rate, profile=profile, workload=workload,
+        rate_scale=rate_scale, limits=limits, gpus=gpus,
+    )  # fmt: skip
     return sized(question_from(model, asked))
 
 
@@ -194,6 +215,84 @@ def size_plan(path: str) -> Sizing:
     from vramledger.sizing.search import size as sized
 
     return sized(question_of(read_plan(path)))
+
+
+def import_logs(
+    names: Sequence[str], output: str, options: "ImportOptions | None" = None
+) -> "Imported":
+    """Read logs of any kind into one de-identified workload.
+
+    Args:
+        names: files or patterns.
+        output: the Parquet file to write.
+        options: `vramledger.workload.importer.Options`; formats are recognised without.
+
+    Raises:
+        BadInput: no file could be read, the output cannot be written, or ``vramledger[full]`` is not
+            installed.
+    """
+    _need_full("import_logs")
+    from vramledger.workload.importer import import_logs as imported
+
+    return imported(names, Path(output), options)
+
+
+def profile(path: str) -> Profile:
+    """Lengths, arrivals, sharing and scenarios of a workload.
+
+    Args:
+        path: a stored workload, which needs ``vramledger[full]``, or a profile as JSON, which does not.
+
+    Raises:
+        BadInput: it is neither, cannot be read, or needs libraries that are not installed.
+    """
+    from vramledger.plan.recorded import read_recorded
+
+    return read_recorded(path).profile
+
+
+def synth(
+    like: str,
+    output: str,
+    *,
+    requests: int | None = None,
+    hours: float | None = None,
+    seed: int = 0,
+) -> "Synthetic":
+    """A synthetic workload like another, with how close it came.
+
+    Args:
+        like: a profile, a stored workload, or a description of ServeGen.
+        output: the Parquet file to write.
+        requests: end after so many; give this or `hours`.
+        hours: end after so many hours of arrivals.
+        seed: of every draw.
+
+    Raises:
+        BadInput: the request cannot be meant, the output cannot be written, or ``vramledger[full]`` is
+            not installed.
+        CannotKnow: the source lacks what the request needs.
+    """
+    _need_full("synth")
+    from vramledger.workload.synth.arrivals import Arrivals, check
+    from vramledger.workload.synth.make import make, source_at
+
+    asked = Arrivals(requests, None if hours is None else hours * 3600)
+    check(asked)
+    return make(source_at(Path(like)), asked, Path(output), seed=seed)
+
+
+def _need_full(function: str) -> None:
+    from importlib.util import find_spec
+
+    from vramledger.errors import BadInput
+
+    absent = [name for name in _FULL if find_spec(name) is None]
+    if absent:
+        raise BadInput(
+            f"{function} needs {', '.join(absent)}, which the base installation leaves out; run pip "
+            "install 'vramledger[full]'."
+        )
 
 
 def _case(

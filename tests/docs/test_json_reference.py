@@ -32,11 +32,14 @@ RUNS = (
     ("ledger", "--from-log", "too-long.log", "--gpu", "L4"),
     ("size", "plan.yaml"),
     ("size", "Qwen/Qwen3-32B", "--users", "60", "--gpu", "L40S", "--gpu", "T4"),
+    ("size", "Qwen/Qwen3-32B", "--users", "60", "--gpu", "L40S", "--limits"),
     ("size", "Qwen/Qwen3-32B", "--tiers"),
     ("gpus", "--vendor", "AMD"),
     ("gpus", "A100-80GB-SXM"),
     ("plan", "check", "plan.yaml"),
     ("plan", "check", "mistaken.yaml"),
+    ("workload", "import", "gateway-spendlogs.csv.gz"),
+    ("workload", "profile", "workload.parquet"),
 )
 
 

@@ -11,7 +11,8 @@ from vramledger.plan.lengths import from_cells
 from vramledger.plan.recorded import Recorded, part_for
 from vramledger.plan.recorded_lengths import recorded_lengths
 from vramledger.plan.requirement import Contract, Kind, Load, LoadUnit, Scenario
-from vramledger.sizing.context_limits import ContextLimits, cut_at
+from vramledger.sizing.context_limits import cut_at
+from vramledger.sizing.limit_rows import ContextLimits
 from vramledger.sizing.offered import Offered, offered
 from vramledger.sizing.question import Pinned, Question
 from vramledger.sizing.search import size

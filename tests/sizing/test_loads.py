@@ -77,6 +77,42 @@ def test_a_stated_duration_is_said() -> None:
     assert load_notes(scenario(load))[1] == "2 requests/s of 5 s each, as stated."
 
 
+def test_a_recorded_rate_says_where_its_durations_are_from() -> None:
+    load = Load(
+        LoadUnit.REQUESTS_PER_S,
+        2.0,
+        5.0,
+        basis=Basis.MEASURED,
+        source="arrivals of w",
+        recorded=True,
+    )
+    assert load_notes(scenario(load))[1] == (
+        "daily: 2 requests/s (arrivals of w, measured) of 5 s each on the server that wrote the log; a "
+        "faster one has fewer in flight."
+    )
+    peak = in_flight_peak(load, LENGTHS.mean_output)
+    assert peak.basis is Basis.MEASURED
+    assert peak.source == "Poisson quantile of rate x duration on the server that wrote the log"
+    unknown = replace(load, seconds_per_request=None)
+    assert load_notes(scenario(unknown))[1] == (
+        "daily: 2 requests/s (arrivals of w, measured) of 13 s each are kept up (assumed: "
+        "tokens-per-second 25 (40..15), first-token-seconds 1 (0.5..3))."
+    )
+    assert in_flight_peak(unknown, LENGTHS.mean_output).basis is Basis.ASSUMED
+
+
+def test_recorded_requests_in_flight_keep_their_mean_and_say_whose_they_are() -> None:
+    load = Load(
+        LoadUnit.CONCURRENT, 36.0, basis=Basis.MEASURED, source="arrivals of w", per_s=2.0, mean=20.0,
+        recorded=True,
+    )  # fmt: skip
+    assert need_of(scenario(load)).mean == 20.0
+    assert load_notes(scenario(load))[1] == (
+        "daily: 36 is the p99 of the requests in flight, 20 their mean (arrivals of w, measured on the "
+        "server that wrote the log: a faster one has fewer in flight)."
+    )
+
+
 def test_notes_say_the_chain_from_people_to_requests() -> None:
     notes = load_notes(scenario(Load(LoadUnit.USERS, 60)))
     assert notes[0].startswith("daily: 8 (3..37) requests in flight at the peak; input 500 tokens")

@@ -15,11 +15,11 @@ from vramledger.plan.problems import NotStated
 from vramledger.plan.requirement import Load, LoadUnit
 from vramledger.units import plain
 from vramledger.workload.outcome import Outcome
-from vramledger.workload.profile.profile import Joint, Profile, Slice
+from vramledger.workload.profile.profile import Joint, Lengths, Profile, Slice
 
 SLICES: Final = ("daily", "peak", "long-burst", "tail", "day", "night")
 LOGS: Final = (".csv", ".jsonl", ".gz", ".zst", ".log")  # imported first
-_NEEDED: Final = ("duckdb", "pyarrow")  # to profile a stored workload
+_NEEDED: Final = ("duckdb", "ibis", "numpy", "pyarrow")  # to profile a stored workload
 _UNSERVED: Final = (
     Outcome.FAILED,
     Outcome.REJECTED,
@@ -50,6 +50,12 @@ class Part:
         return self.recorded.profile.joint if self.slice is None else self.slice.joint
 
     @property
+    def output_tokens(self) -> Lengths | None:
+        """The outputs of its requests, counted one by one."""
+        of = self.recorded.profile if self.slice is None else self.slice
+        return of.output_tokens
+
+    @property
     def mean_per_s(self) -> float | None:
         whole = self.recorded.profile.arrival.mean_per_s
         return whole if self.slice is None else self.slice.mean_per_s
@@ -77,7 +83,7 @@ def read_recorded(file: str, folder: Path = Path()) -> Recorded:
         raise BadInput(
             f"{file} is a stored workload, and profiling it needs {', '.join(absent)}, which the base "
             "installation leaves out; run pip install 'vramledger[full]', or give its profile (vram "
-            "workload profile --json), which needs neither."
+            "workload profile --json), which needs none of them."
         )
     try:
         state = path.stat()

@@ -5,8 +5,7 @@ from typing import Any, Final
 
 from vramledger.report.number import rounded
 from vramledger.report.table import table
-from vramledger.sizing.candidate import Candidate
-from vramledger.sizing.context_limits import ContextLimits, LimitRow
+from vramledger.sizing.limit_rows import ContextLimits, LimitRow
 
 _HEAD: Final = (
     "limit", "refused", "cut", "asked for more", "in flight", "replicas", "KV pool GiB", "cost GiB",
@@ -30,11 +29,11 @@ def limits_json(found: ContextLimits | None) -> dict[str, Any] | None:
         return None
     proposed = found.proposed
     return {
-        "gpu": found.candidate.accelerator.name,
-        "tp": found.candidate.layout.tp,
-        "pp": found.candidate.layout.pp,
-        "precision": found.candidate.precision.weights,
-        "kv_dtype": found.candidate.precision.kv,
+        "gpu": found.gpu,
+        "tp": found.layout.tp,
+        "pp": found.layout.pp,
+        "precision": found.weights,
+        "kv_dtype": found.kv,
         "in_use_tokens": found.in_use,
         "longest_tokens": found.longest,
         "allowed_share": rounded(found.allowed, 6),
@@ -69,7 +68,7 @@ def _proposal(found: ContextLimits) -> str:
 
 
 def _cost(found: ContextLimits) -> str:
-    where = _where(found.candidate)
+    where = _where(found)
     serving = [row for row in found.rows if row.serves]
     if not serving:
         return f"On {where} none of the limits is held."
@@ -86,8 +85,10 @@ def _cost(found: ContextLimits) -> str:
     )
 
 
-def _where(candidate: Candidate) -> str:
-    return f"{candidate.accelerator.name} (TP{candidate.layout.tp}, {candidate.precision.label})"
+def _where(found: ContextLimits) -> str:
+    stages = f" PP{found.layout.pp}" if found.layout.pp > 1 else ""
+    cache = "" if found.kv == "auto" else f", {found.kv} KV"
+    return f"{found.gpu} (TP{found.layout.tp}{stages}, {found.weights}{cache})"
 
 
 def _share(row: LimitRow) -> str:

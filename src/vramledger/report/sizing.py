@@ -150,13 +150,13 @@ def _decided(best: Candidate) -> list[str]:
     if tightest is None or len(best.holdings) < 2:
         return []
     others = [h for h in best.holdings if h is not tightest]
-    told = ", ".join(f"{h.peak} {_filled(h)}" for h in others)
-    return [f"  decided by {tightest.peak}: {_filled(tightest)} ({told})"]
+    told = "; ".join(f"{h.peak} needs {_filled(h)}" for h in others)
+    return [f"  decided by {tightest.peak}, which needs {_filled(tightest)}; {told}"]
 
 
 def _filled(holding: Holding) -> str:
     many = "s" if holding.replicas != 1 else ""
-    return f"{holding.replicas} replica{many}, {holding.load_share / holding.replicas:.0%} full"
+    return f"{holding.replicas} replica{many}, {holding.load_share / holding.replicas:.0%} filled"
 
 
 def _other_precisions(card: CardResult, best: Candidate) -> list[str]:

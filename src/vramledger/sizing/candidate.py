@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import field
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from vramledger.engine.kv import KvPool
 from vramledger.engine.launch import Flag
@@ -10,9 +10,7 @@ from vramledger.engine.setting import Layout
 from vramledger.evidence import Basis, Figure
 from vramledger.frozen import frozen
 from vramledger.hardware.accelerator import Accelerator
-
-if TYPE_CHECKING:
-    from vramledger.sizing.context_limits import ContextLimits
+from vramledger.sizing.limit_rows import ContextLimits
 
 SHARES: Final = (0.5, 0.95, 0.99)
 NOT_CHECKED: Final = "not checked"
@@ -161,9 +159,7 @@ class Sizing:
     unmet: tuple[str, ...] = ()  # sentences on what no card mends
     weights_unknown: str | None = None  # why the weights counted are but an upper bound
     warnings: tuple[str, ...] = ()  # sentences on what makes the question doubtful
-    limits: "ContextLimits | None" = (
-        None  # where the lengths of requests were recorded or asked for
-    )
+    limits: ContextLimits | None = None  # where the lengths of requests were recorded or asked for
 
     @property
     def fits(self) -> bool:

@@ -10,64 +10,15 @@ cuts) no more than the contract's success leaves for failures; where it states n
 from collections.abc import Iterable
 from dataclasses import replace
 from math import isclose
-from typing import Final
 
-from vramledger.frozen import frozen
 from vramledger.plan.lengths import LengthDistribution, from_cells
 from vramledger.sizing.candidate import Candidate, CardResult
 from vramledger.sizing.evaluate import Choice, Evaluator
+from vramledger.sizing.limit_rows import ContextLimits, LimitRow
 from vramledger.sizing.offered import Offered
 from vramledger.sizing.question import Question
 from vramledger.sizing.turned_away import Turned, turned_away
 from vramledger.units import GIB
-
-NEGLIGIBLE_GIB: Final = 0.01  # tables of block numbers grow by less
-
-
-@frozen
-class LimitRow:
-    """One limit on one replica of the engine at hand. None where it does not serve."""
-
-    turned: Turned
-    serves: bool  # it starts, and holds one request of every scenario
-    reason: str  # why it does not, "" where it does
-    held: int | None = None  # requests in flight within the safe load, of those let through
-    replicas: int | None = None  # for the whole load
-    pool_gib: float | None = None  # KV pool of one GPU, pessimistic end
-    cost_gib: float | None = None  # that pool, less than at the smallest limit that serves
-    one_share: float | None = None  # of the pool: what one request of the full limit holds
-
-    @property
-    def limit(self) -> int:
-        return self.turned.limit
-
-    @property
-    def costs_nothing(self) -> bool:
-        """Whether it takes less of the pool than a decision could turn on."""
-        return self.cost_gib is None or self.cost_gib < NEGLIGIBLE_GIB
-
-
-@frozen
-class ContextLimits:
-    """The table of one candidate, and the limit that the rule proposes."""
-
-    candidate: Candidate  # whose launch was assessed
-    rows: tuple[LimitRow, ...]  # limits rising; at least one
-    allowed: float  # share of the requests that may be turned away
-    longest: int  # tokens of the longest request
-    in_use: int  # the limit that the candidates were sized with
-    full: bool  # whether the table was asked for
-    proposed: LimitRow | None
-
-    @property
-    def costs_nothing(self) -> bool:
-        """Whether no limit of the table takes memory of the pool on this engine."""
-        return all(row.costs_nothing for row in self.rows)
-
-    @property
-    def counted(self) -> bool:
-        """Whether the shares are counts of recorded requests."""
-        return all(row.turned.counted for row in self.rows)
 
 
 def context_limits(evaluator: Evaluator, cards: Iterable[CardResult]) -> ContextLimits | None:
@@ -80,7 +31,10 @@ def context_limits(evaluator: Evaluator, cards: Iterable[CardResult]) -> Context
     rows = _with_costs([_row(evaluator, best, each) for each in turned])
     fine = (row for row in rows if row.serves and _allows(offered, row.turned))
     return ContextLimits(
-        candidate=best,
+        gpu=best.accelerator.name,
+        layout=best.layout,
+        weights=best.precision.weights,
+        kv=best.precision.kv,
         rows=rows,
         allowed=offered.may_turn_away,
         longest=offered.longest,

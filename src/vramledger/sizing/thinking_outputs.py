@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator
 from typing import Final
 
 from vramledger.model.thinking import thinking_of
+from vramledger.plan.recorded import part_for
 from vramledger.plan.requirement import Requirement, Scenario
 
 LOOKS_LIKE_CHAT: Final = 500  # output tokens at the median below which no thinking shows
@@ -21,14 +22,11 @@ def thinking_warnings(model_name: str, scenarios: Iterable[Scenario]) -> Iterato
     family = thinking_of(model_name)
     if family is None:
         return
-    short = {
-        scenario.name: scenario.lengths.output_at(0.5)
-        for scenario in scenarios
-        if not _thinks(scenario) and scenario.lengths.output_at(0.5) < LOOKS_LIKE_CHAT
-    }
+    medians = {each.name: _median(each) for each in scenarios if not _thinks(each)}
+    short = {name: tokens for name, tokens in medians.items() if tokens < LOOKS_LIKE_CHAT}
     if not short:
         return
-    told = ", ".join(f"{tokens:,} tokens in {name}" for name, tokens in short.items())
+    told = ", ".join(f"{tokens:,.0f} tokens in {name}" for name, tokens in short.items())
     switched = f", or switch thinking off ({family.off})" if family.off else ""
     yield (
         f"{model_name} thinks before it answers ({family.title}), but the median output ({told}) "
@@ -40,6 +38,15 @@ def thinking_warnings(model_name: str, scenarios: Iterable[Scenario]) -> Iterato
 def thinking_of_plan(requirement: Requirement) -> Iterator[str]:
     """The warnings for a plan."""
     yield from thinking_warnings(requirement.model, requirement.scenarios)
+
+
+def _median(scenario: Scenario) -> float:
+    """The median output: the log's own where it was recorded."""
+    if scenario.recorded is not None:
+        counted = part_for(scenario.recorded, scenario.name).output_tokens
+        if counted is not None:
+            return counted.p50
+    return scenario.lengths.output_at(0.5)
 
 
 def _thinks(scenario: Scenario) -> bool:
