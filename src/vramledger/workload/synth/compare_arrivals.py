@@ -5,11 +5,12 @@ curve, and a minute is cut as `curve` cuts it. Whatever the profile's dispersion
 process does not have therefore shows as a distance beyond it.
 """
 
-from math import inf, log
+from collections.abc import Iterator
+from math import inf, log, prod
 from typing import TYPE_CHECKING, Final
 
 from vramledger.workload.profile.profile import Arrival
-from vramledger.workload.synth.curve import MINUTE, RateCurve, cut, rate_curve
+from vramledger.workload.synth.curve import MINUTE, RateCurve, cut_all, rate_curve
 from vramledger.workload.synth.line import Line, judged, open_line
 from vramledger.workload.synth.permutation import of_draws
 
@@ -19,9 +20,10 @@ if TYPE_CHECKING:
 
 _DRAWS: Final = 200
 _MOST_MINUTES: Final = 5_000  # of a draw; longer workloads vary less than is then said
-_FEWEST_WINDOWS: Final = 5
+_FEWEST: Final = 5  # windows below which nothing is judged
 _CURVE: Final = "sum of differences / requests"
 _RATIO: Final = "|ln of the ratio|"
+_SHARE: Final = "difference of shares"
 
 
 def arrival_lines(
@@ -38,7 +40,7 @@ def arrival_lines(
     scaled = expected * (seen.sum() / expected.sum())
     return (
         _curve_line(seen, scaled, level, rng),
-        *_dispersion_lines(source, made, curve, scaled, level, rng),
+        *_window_lines(source, made, curve, scaled, level, rng),
     )
 
 
@@ -69,37 +71,36 @@ def _curve_line(
     return judged("requests by minute", _CURVE, distance, of_draws(pairs, level))
 
 
-def _dispersion_lines(
+def _window_lines(
     source: Arrival,
     made: Arrival,
     curve: RateCurve,
     expected: "NDArray[np.float64]",
     level: float,
     rng: "np.random.Generator",
-) -> tuple[Line, ...]:
-    import numpy as np
+) -> Iterator[Line]:
+    """For each window that both profiles state, its dispersion and how many of it are empty."""
+    step = MINUTE // prod(split.parts for split in curve.splits)
+    draws = [_drawn(each, curve, rng) for each in (_whole(curve.per_minute), _whole(expected))]
+    for window in (w for w in source.dispersion if w in made.dispersion):
+        seconds = float(window)
+        ratio = _log_ratio(source.dispersion[window], made.dispersion[window])
+        if seconds % step or min(each.shape[1] for each in draws) * step < _FEWEST * seconds:
+            yield open_line(
+                f"dispersion over {seconds:g} s", _RATIO, ratio, "too few windows to say"
+            )
+            continue
+        ones, others = (together(each, round(seconds / step)) for each in draws)
+        pairs = _log_ratios(dispersions(ones), dispersions(others))
+        yield judged(f"dispersion over {seconds:g} s", _RATIO, ratio, of_draws(pairs, level))
+        if window in source.empty and window in made.empty:
+            shares = abs((ones == 0).mean(axis=1) - (others == 0).mean(axis=1))
+            found = abs(_empty_share(source, window) - _empty_share(made, window))
+            yield judged(f"empty {seconds:g} s", _SHARE, found, of_draws(shares, level))
 
-    cells = int(np.prod([split.parts for split in curve.splits], dtype=int))
-    step = MINUTE / cells
-    lines = []
-    draws = [
-        _drawn(minutes, curve, rng) for minutes in (_whole(curve.per_minute), _whole(expected))
-    ]
-    for window in source.dispersion:
-        if window not in made.dispersion:
-            continue
-        part = f"dispersion over {float(window):g} s"
-        ones, others = source.dispersion[window], made.dispersion[window]
-        distance = _log_ratio(ones, others)
-        if float(window) % step or min(len(d[0]) * step for d in draws) < _FEWEST_WINDOWS * float(
-            window
-        ):
-            lines.append(open_line(part, _RATIO, distance, "too few such windows to say"))
-            continue
-        found = [dispersions(each, round(float(window) / step)) for each in draws]
-        pairs = np.abs(np.log(np.maximum(found[0], 1e-9) / np.maximum(found[1], 1e-9)))
-        lines.append(judged(part, _RATIO, distance, of_draws(pairs, level)))
-    return tuple(lines)
+
+def _empty_share(arrival: Arrival, window: str) -> float:
+    return arrival.empty[window] / max(1.0, (arrival.span_s or 0.0) // float(window))
 
 
 def _whole(per_minute: "NDArray[np.float64]") -> "NDArray[np.float64]":
@@ -112,18 +113,33 @@ def _drawn(
     """Counts of the smallest windows, shape (draws, windows)."""
     import numpy as np
 
-    counts = [cut(rng.poisson(expected), curve.splits, rng) for _ in range(_DRAWS)]
+    counts = [cut_all(rng.poisson(expected), curve.splits, rng) for _ in range(_DRAWS)]
     return np.array(counts)
 
 
-def dispersions(counts: "NDArray[np.int64]", together: int) -> "NDArray[np.float64]":
-    """Variance over mean of the counts of so many small windows together, one a row."""
+def together(counts: "NDArray[np.int64]", windows: int) -> "NDArray[np.int64]":
+    """Counts of so many windows together, shape (draws, larger windows); a rest is left out."""
+    larger = counts.shape[1] // windows
+    found: NDArray[np.int64] = (
+        counts[:, : larger * windows].reshape(len(counts), larger, windows).sum(axis=2)
+    )
+    return found
+
+
+def dispersions(counts: "NDArray[np.int64]") -> "NDArray[np.float64]":
+    """Variance over mean of the counts of each row."""
     import numpy as np
 
-    windows = counts.shape[1] // together
-    summed = counts[:, : windows * together].reshape(len(counts), windows, together).sum(axis=2)
-    mean = summed.mean(axis=1)
-    found: NDArray[np.float64] = summed.var(axis=1) / np.maximum(mean, 1e-12)
+    found: NDArray[np.float64] = counts.var(axis=1) / np.maximum(counts.mean(axis=1), 1e-12)
+    return found
+
+
+def _log_ratios(
+    ones: "NDArray[np.float64]", others: "NDArray[np.float64]"
+) -> "NDArray[np.float64]":
+    import numpy as np
+
+    found: NDArray[np.float64] = np.abs(np.log(np.maximum(ones, 1e-9) / np.maximum(others, 1e-9)))
     return found
 
 

@@ -1,26 +1,19 @@
 """Arrivals along a profile's own rate curve, as uneven within a minute as the profile's counts are.
 
 Each minute has the profile's count (times a factor; fractions are rounded up or down by lot). It is
-cut into ever smaller windows, those of which the profile states the dispersion: the parts of a window
-are Dirichlet-multinomial, with the one parameter that gives the smaller windows the profile's
-variance. With N requests in a window of r parts, p = 1/r and Dirichlet parameters A/r each,
-
-    Var(part | N) = N p (1 - p) (N + A) / (1 + A)
-
-(Johnson, Kotz, Balakrishnan, Discrete Multivariate Distributions, 1997, chapter 35). Counts more
-even than a lot's are made by handing out a share of each window's requests in equal parts. Within
-the smallest window arrivals are even.
+cut into ever smaller windows (`splits`), those of which the profile states the dispersion and how many
+are empty. Within the smallest window arrivals are even: a profile says nothing of shorter times.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
-from math import inf
 from typing import TYPE_CHECKING, Final
 
 from vramledger.errors import CannotKnow
 from vramledger.frozen import frozen
 from vramledger.workload.profile.profile import Arrival
 from vramledger.workload.synth.draws import CHUNK
+from vramledger.workload.synth.splits import Split, cut, fitted
 
 if TYPE_CHECKING:
     import numpy as np
@@ -28,15 +21,8 @@ if TYPE_CHECKING:
 
 MINUTE: Final = 60
 _MOST_MINUTES: Final = 65_536  # cut at a time
-
-
-@frozen
-class Split:
-    """How a window's requests fall into its equal parts."""
-
-    parts: int
-    concentration: float  # A: inf is a fair lot, near 0 all in one part
-    even_share: float  # of the requests, handed out in equal parts
+_FEWEST_FITTED: Final = 2_000  # windows that a cut is fitted to
+_MOST_FITTED: Final = 100_000
 
 
 @frozen
@@ -79,45 +65,48 @@ def rate_curve(arrival: Arrival) -> RateCurve:
     period = arrival.span_s * counts.sum() / (counts.sum() - 1)
     last = period - MINUTE * (len(counts) - 1)
     whole = counts[:-1] if len(counts) > 2 else counts
-    return RateCurve(counts, last, _splits(arrival, whole))
+    return RateCurve(counts, last, _splits(arrival, whole.astype(np.int64)))
 
 
-def _splits(arrival: Arrival, per_minute: "NDArray[np.float64]") -> tuple[Split, ...]:
-    """The cuts from a minute down to the smallest window whose dispersion is known."""
-    windows = [MINUTE]
-    for window in sorted((int(w) for w in arrival.dispersion if float(w) == int(w)), reverse=True):
-        if window < windows[-1] and window > 0 and windows[-1] % window == 0:
-            windows.append(window)
-    mean = float(per_minute.mean())
-    square = float((per_minute**2).mean())
+def _splits(arrival: Arrival, per_minute: "NDArray[np.int64]") -> tuple[Split, ...]:
+    """The cuts from a minute down to the smallest window whose dispersion is known.
+
+    The counts of the windows between are not in a profile: those that the cuts so far make, drawn with
+    a seed of their own, stand for them.
+    """
+    import numpy as np
+
+    rng = np.random.Generator(np.random.PCG64(0))
+    counts = np.resize(per_minute, max(len(per_minute), _FEWEST_FITTED))
     found = []
-    for longer, shorter in pairwise(windows):
+    for longer, shorter in pairwise(_windows(arrival)):
         parts = longer // shorter
-        index = _dispersion(arrival, shorter)
-        variance = index * mean / parts
-        found.append(_split(parts, mean, square, variance))
-        mean /= parts
-        square = max(variance + mean**2, mean)
+        variance = _stated(arrival.dispersion, shorter) * float(counts.mean()) / parts
+        empty = _empty_share(arrival, shorter)
+        found.append(fitted(counts, parts, variance, empty))
+        counts = cut(counts, found[-1], rng)[:_MOST_FITTED]
     return tuple(found)
 
 
-def _dispersion(arrival: Arrival, window: int) -> float:
-    return next(float(found) for w, found in arrival.dispersion.items() if float(w) == window)
+def _windows(arrival: Arrival) -> list[int]:
+    """A minute, and the stated windows that divide it and each other."""
+    found = [MINUTE]
+    for window in sorted((int(w) for w in arrival.dispersion if float(w) == int(w)), reverse=True):
+        if 0 < window < found[-1] and found[-1] % window == 0:
+            found.append(window)
+    return found
 
 
-def _split(parts: int, mean: float, square: float, variance: float) -> Split:
-    """The split under which the parts of windows with these moments have this variance."""
-    share = 1 / parts
-    lot = share * (1 - share)
-    between = (square - mean**2) * share**2  # variance that the windows themselves bring
-    within = variance - between
-    if mean <= 0 or within <= 0:
-        return Split(parts, inf, 1.0)
-    if within <= lot * mean:
-        return Split(parts, inf, 1 - within / (lot * mean))
-    if within >= lot * square:
-        return Split(parts, 0.0, 0.0)
-    return Split(parts, (lot * square - within) / (within - lot * mean), 0.0)
+def _empty_share(arrival: Arrival, window: int) -> float | None:
+    """Of the whole windows, those without a request; None where the profile does not say."""
+    windows = int((arrival.span_s or 0.0) // window)
+    if not windows or not any(float(w) == window for w in arrival.empty):
+        return None
+    return min(1.0, _stated(arrival.empty, window) / windows)
+
+
+def _stated(figures: Mapping[str, float], window: int) -> float:
+    return next(float(found) for w, found in figures.items() if float(w) == window)
 
 
 def along(curve: RateCurve, rng: "np.random.Generator") -> "Iterator[NDArray[np.float64]]":
@@ -162,7 +151,7 @@ def _in_minutes(
     """Sorted times of so many arrivals in each of the minutes, seconds from the curve's beginning."""
     import numpy as np
 
-    small = cut(counts, curve.splits, rng)
+    small = cut_all(counts, curve.splits, rng)
     each = len(small) // len(counts)
     place = np.repeat(np.arange(len(small)), small)
     within = (place % each + rng.random(len(place))) / each  # share of the minute that is over
@@ -171,36 +160,10 @@ def _in_minutes(
     return np.sort(MINUTE * minute + within * np.where(minute == last, curve.last_s, MINUTE))
 
 
-def cut(
+def cut_all(
     counts: "NDArray[np.int64]", splits: Sequence[Split], rng: "np.random.Generator"
 ) -> "NDArray[np.int64]":
     """The counts of the smallest windows, in order, from those of the minutes."""
     for split in splits:
-        counts = _cut_once(counts, split, rng)
+        counts = cut(counts, split, rng)
     return counts
-
-
-def _cut_once(
-    counts: "NDArray[np.int64]", split: Split, rng: "np.random.Generator"
-) -> "NDArray[np.int64]":
-    import numpy as np
-
-    handed = np.floor(counts * split.even_share / split.parts).astype(np.int64)
-    left = counts - handed * split.parts
-    drawn = rng.multinomial(left, _weights(len(counts), split, rng))
-    return (drawn + handed[:, None]).reshape(-1)
-
-
-def _weights(windows: int, split: Split, rng: "np.random.Generator") -> "NDArray[np.float64]":
-    """Shares of the parts of each window; shape (windows, parts)."""
-    import numpy as np
-
-    if split.concentration == inf:
-        return np.full((windows, split.parts), 1 / split.parts)
-    weights = rng.standard_gamma(split.concentration / split.parts, (windows, split.parts))
-    total = weights.sum(axis=1)
-    chosen = rng.integers(0, split.parts, windows)
-    vanished = total < 1e-200  # so concentrated that all weights underflow: one part takes all
-    weights[vanished] = 0.0
-    weights[vanished, chosen[vanished]] = 1.0
-    return weights / np.where(vanished, 1.0, total)[:, None]
