@@ -3,7 +3,7 @@
 `metadata` holds moments as nanoseconds since the epoch, `metrics` values with their units; a failed
 request has `error` and only the metric `error_isl`. `output_sequence_length` includes reasoning.
 Source: https://github.com/ai-dynamo/aiperf (docs/tutorials/working-with-profile-exports.md,
-docs/metrics_reference.md).
+aiperf/metrics/types/output_sequence_length_metric.py).
 """
 
 from collections.abc import Mapping

@@ -2,7 +2,7 @@
 
 Six columns in the first releases; `Session ID` and `Elapsed time` come second and third in the later
 ones, so columns are found by name. `Timestamp` counts seconds from 0:00 of the first day.
-Source: https://github.com/HPMLL/BurstGPT (README, "Schema").
+Source: https://github.com/HPMLL/BurstGPT.
 """
 
 from typing import Final

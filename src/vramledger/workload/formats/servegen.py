@@ -3,7 +3,7 @@
 `chunk-N-trace.csv` has no header: seconds, requests per second, coefficient of variation, the name of an
 arrival pattern or nothing, and its two parameters. `chunk-N-dataset.json` has, for each window of time,
 probabilities of input_tokens and output_tokens as text.
-Source: https://github.com/alibaba/ServeGen (README, "Data").
+Source: https://github.com/alibaba/ServeGen (data/).
 """
 
 from collections.abc import Iterable, Mapping, Sequence

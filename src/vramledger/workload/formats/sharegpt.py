@@ -3,7 +3,7 @@
 Every answer of the model is one request: its prompt is all that was said before it, joined by a newline
 (the chat template of a model would add a few tokens a turn). An answer that nothing precedes is part
 of later prompts and no request.
-Sources: https://github.com/lm-sys/FastChat (docs/commands/data_cleaning.md, data/dummy_conversation.json),
+Sources: https://github.com/lm-sys/FastChat (data/dummy_conversation.json),
 https://huggingface.co/datasets/lmsys/lmsys-chat-1m.
 """
 

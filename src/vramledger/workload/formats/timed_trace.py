@@ -6,7 +6,7 @@ A timestamp with decimals is in seconds (vLLM's and GuideLLM's default); a whole
 Mooncake and AIPerf write it, unless it is so large that it is a date.
 Sources: https://docs.vllm.ai/en/latest/cli/bench/serve.html (--timed-trace-label-*,
 --timed-trace-sec-multiplier), https://github.com/vllm-project/guidellm (docs/guides/trace_replay.md),
-https://github.com/microsoft/vidur (data/processed_traces), https://github.com/Mutinifni/splitwise-sim.
+https://github.com/microsoft/vidur, https://github.com/Mutinifni/splitwise-sim.
 """
 
 from collections.abc import Mapping

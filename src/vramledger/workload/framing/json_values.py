@@ -21,6 +21,7 @@ WRAPPERS: Final = (  # the keys under which exports hold their array of records
     "logs",
     "observations",
     "generations",
+    "benchmarks",
     "resourceSpans",
     "resource_spans",
 )
