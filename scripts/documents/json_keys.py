@@ -7,7 +7,7 @@ from typing import Any, Final
 FIGURE: Final = frozenset({"value", "low", "high", "basis", "source"})
 UNKNOWN: Final = frozenset({"value", "reason"})
 _ROW: Final = re.compile(r"^\| `([^`]+)` \|", re.MULTILINE)
-_SECTION: Final = re.compile(r"^## (vramledger\.\w+/\d+)$", re.MULTILINE)
+_SECTION: Final = re.compile(r"^## (vramledger\.[\w-]+/\d+)$", re.MULTILINE)
 
 
 def printed_paths(answer: Any, above: str = "") -> Iterator[str]:

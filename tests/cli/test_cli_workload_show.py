@@ -1,7 +1,11 @@
 """`vram workload show`, as people call it."""
 
+import csv
+import gzip
 import json
 import os
+import re
+import statistics
 from pathlib import Path
 
 import pytest
@@ -11,6 +15,8 @@ from drawn_profile import whole
 from vramledger.report.workload_html.page import to_html
 from vramledger.report.workload_show import to_text
 from vramledger.workload.profile.json_form import to_json
+
+LOG = Path(__file__).parents[2] / "examples" / "gateway-spendlogs.csv.gz"
 
 
 @pytest.fixture
@@ -89,6 +95,34 @@ def test_bins_that_do_not_exist_are_refused(folder: Path, spoilt: dict[str, obje
         "spoilt.json: input_tokens.bins must be pairs of a known bin and its requests; make the "
         "profile again."
     )
+
+
+def test_the_example_log_is_shown_as_its_rows_are(tmp_path: Path) -> None:
+    """Counted anew, in plain Python, from the rows that can be read."""
+    with gzip.open(LOG, "rt", encoding="utf-8") as stream:
+        sound = {
+            row["request_id"]: int(row["prompt_tokens"])
+            for row in csv.DictReader(stream)
+            if row["prompt_tokens"].isdigit()
+            and row["completion_tokens"].isdigit() | (row["completion_tokens"] == "")
+            and len(row["startTime"]) > 10 < len(row["endTime"])
+        }
+    done = vram(["workload", "import", str(LOG), "-o", "w.parquet", "--json"], tmp_path)
+    loss = json.loads(done.stdout)
+    assert loss["rows_kept"] == len(sound)
+    assert loss["rows_read"] == loss["rows_kept"] + sum(loss["dropped"].values())
+    shown = vram(["workload", "show", "w.parquet", "--width", "100"], tmp_path).stdout.split("\n\n")
+    assert shown[0].startswith(f"{len(sound):,} requests over 23 h 53 min: ")
+    title, *rows = shown[1].splitlines()
+    assert title == "Input tokens"
+    for row in rows:
+        low, high, count = re.findall(r"[\d,]+", re.sub(r"[▏▎▍▌▋▊▉█]+", " ", row))[:3]
+        ends = int(low.replace(",", "")), int(high.replace(",", ""))
+        inside = sum(ends[0] <= tokens <= ends[1] for tokens in sound.values())
+        assert int(count.replace(",", "")) == inside
+    mean = statistics.fmean(sound.values())
+    listed = next(part for part in shown if part.startswith("Lengths\n"))
+    assert f"{len(sound):,}  {sum(sound.values()):,}  {mean:,.1f}" in listed
 
 
 def test_control_characters_of_names_do_not_reach_the_terminal(folder: Path) -> None:

@@ -40,6 +40,8 @@ RUNS = (
     ("plan", "check", "mistaken.yaml"),
     ("workload", "import", "gateway-spendlogs.csv.gz"),
     ("workload", "profile", "workload.parquet"),
+    ("workload", "head", "workload.parquet", "9", "-o", "head.parquet"),
+    ("workload", "synth", "--like", "workload.parquet", "--requests", "99", "-o", "new.parquet"),
 )
 
 

@@ -102,7 +102,7 @@ def lengths(profile: Profile) -> Table | None:
 
 def _length_row(profile: Profile, name: str, found: Lengths) -> tuple[str, ...]:
     at = [tokens(getattr(found, key)) for _, key in PERCENTILES]
-    basis = profile.basis.get(f"{name}_tokens", "")
+    basis = "synthetic" if profile.synthetic else profile.basis.get(f"{name}_tokens", "")
     counts = (f"{found.count:,}", f"{found.total:,}", tokens(found.mean))
     return (name, *counts, *at, tokens(found.max), basis)
 
