@@ -85,6 +85,23 @@ def test_a_workload_without_slices_is_taken_whole_once(
     assert [each["scenario"] for each in found["candidates"][0]["holdings"]] == ["whole"]
 
 
+def test_the_longest_request_of_the_log_is_served_though_no_scenario_has_it(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    slices = [slice_of("daily", CHAT, 3.0), slice_of("long-burst", CHAT, 3.0)]
+    path = written(profile_of([*CHAT, (20000, 500)], 2.0, slices), tmp_path / "w.json")
+    asked = ["--workload", str(path), "--gpu", "L40S"]
+    found = answer(capsys, MODEL, *asked)
+    assert found["max_model_len_tokens"] == 21504
+    assert found["unmet"] == []
+    short = answer(capsys, "google/gemma-2-9b-it", *asked)
+    assert short["unmet"] == [
+        f"{path}: 0.3% of the requests are longer than the 8,192 tokens google/gemma-2-9b-it is served "
+        "with and would be refused, and none may be; take another --profile, state your own lengths in "
+        "a plan, or choose a model of longer context."
+    ]
+
+
 def test_a_limit_is_proposed_with_whom_it_turns_away(
     profile: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -50,7 +50,7 @@ def recorded_lengths(part: Part) -> RecordedLengths:
             f"{file} has no requests with both lengths; state input_tokens and output_tokens as "
             "percentiles beside it."
         )
-    joint, notes = _with_answers(part.joint, profile, part.name)
+    joint, notes = _with_answers(part.joint, part)
     cells = from_cells(_points(joint, part), _basis(profile), _source(part))
     return RecordedLengths(cells, (*part.notes, *notes))
 
@@ -68,13 +68,14 @@ def _source(part: Part) -> str:
     return f"{made} of {part.name}"
 
 
-def _with_answers(joint: Joint, profile: Profile, name: str) -> tuple[Joint, tuple[str, ...]]:
+def _with_answers(joint: Joint, part: Part) -> tuple[Joint, tuple[str, ...]]:
     """Requests that the log's server did not serve are offered all the same, with usual answers."""
+    profile = part.recorded.profile
     missed = unserved(profile)
     if missed == 0:
         return joint, ()
     said = (
-        f"{name}: {missed / max(1, profile.requests):.1%} of the requests were failed, rejected, "
+        f"{part.recorded.file}: {missed / max(1, profile.requests):.1%} of the requests were failed, rejected, "
         "cancelled or cut short where the log was written; they are offered load all the same."
     )
     empty = [cell for cell in joint.cells if cell.output_bin == 0]
@@ -83,7 +84,7 @@ def _with_answers(joint: Joint, profile: Profile, name: str) -> tuple[Joint, tup
         return joint, (said,)
     cells = (*answered, *(_answered(cell, answered) for cell in empty))
     more = (
-        f"{name}: {sum(cell.requests for cell in empty):,} requests without an answer are given the "
+        f"{part.name}: {sum(cell.requests for cell in empty):,} requests without an answer are given the "
         "mean answer of prompts of their length (assumed)."
     )
     return Joint(cells, joint.longest_input, joint.longest_output), (said, more)

@@ -90,29 +90,30 @@ def question_from(model_name: str, asked: Asked) -> Question:
     )
     prices = prices_of(asked.prices)
     weights = asked.weights or ("as-stored",)
-    allowed = asked_for.may_refuse
+    allowed, every = asked_for.may_refuse, offered(asked_for.scenarios)
+    judged = [*kept, *(part for part in (every.kept(most),) if part is not None)]
     return Question(
         model_name=model_name,
         model=model,
         needs=tuple(need_of(scenario) for scenario in scenarios),
         accelerators=_cards(asked.gpus),
         open_cards=not asked.gpus,
-        max_model_len=limit_for(max(part.lengths.longest for part in kept), model, where),
+        max_model_len=limit_for(max(part.lengths.longest for part in judged), model, where),
         precisions=precisions(weights, asked.kv or ("auto",)),
         served={w: served(model_name, model, w, "--precision") for w in weights},
         engine_version=asked.engine_version,
         prices=prices.per_hour,
         currency=prices.currency,
-        offered=offered(asked_for.scenarios),
+        offered=every,
         limits=asked.limits,
         warnings=tuple(thinking_warnings(model_name, asked_for.scenarios)),
         notes=(
             *asked_for.notes,
             *(note for scenario in scenarios for note in load_notes(scenario)),
-            *(note for part in kept for note in part.notes(model.id, most, allowed)),
+            *(note for part in judged for note in part.notes(model.id, most, allowed)),
         ),
         unmet=tuple(
-            said for part in kept for said in part.unmet(model.id, most, allowed, _OTHER_LENGTHS)
+            said for part in judged for said in part.unmet(model.id, most, allowed, _OTHER_LENGTHS)
         ),
     )
 

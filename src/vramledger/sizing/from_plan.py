@@ -47,7 +47,12 @@ def question_of(requirement: Requirement) -> Question:
         replace(scenario, lengths=part.lengths)
         for scenario, part in zip(requirement.scenarios, kept, strict=True)
     ]
-    longest = max(part.lengths.longest for part in kept)
+    every = offered(requirement.scenarios)
+    judged = [
+        *((part, allowed_refusals(each)) for each, part in zip(scenarios, kept, strict=True)),
+        *((part, every.may_turn_away) for part in (every.kept(most),) if part is not None),
+    ]
+    longest = max(part.lengths.longest for part, _ in judged)
     return Question(
         model_name=requirement.model,
         model=model,
@@ -62,23 +67,19 @@ def question_of(requirement: Requirement) -> Question:
         pinned=args.pinned,
         prices=requirement.prices,
         currency=requirement.currency,
-        offered=offered(requirement.scenarios),
+        offered=every,
         warnings=tuple(thinking_of_plan(requirement)),
         notes=(
             *requirement.notes,
             *(note for scenario in scenarios for note in load_notes(scenario)),
-            *(
-                note
-                for scenario, part in zip(scenarios, kept, strict=True)
-                for note in part.notes(model.id, most, allowed_refusals(scenario))
-            ),
+            *(note for part, allowed in judged for note in part.notes(model.id, most, allowed)),
             *evidence_named(requirement.quality),
             *_service_note(requirement),
         ),
         unmet=tuple(
             sentence
-            for scenario, part in zip(scenarios, kept, strict=True)
-            for sentence in part.unmet(model.id, most, allowed_refusals(scenario), _MEND)
+            for part, allowed in judged
+            for sentence in part.unmet(model.id, most, allowed, _MEND)
         ),
     )
 
