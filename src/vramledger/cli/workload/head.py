@@ -6,6 +6,7 @@ import click
 
 from vramledger.cli.needs import need_full
 from vramledger.cli.workload import operator
+from vramledger.cli.workload.writing_bar import writing_bar
 
 
 @click.command("head")
@@ -18,4 +19,6 @@ def command(workload: Path, requests: int, out: Path, *, as_json: bool) -> int:
     need_full("vram workload head")
     from vramledger.workload.operators.head import head
 
-    return operator.answer(head(workload, requests, out), as_json=as_json)
+    with writing_bar("head") as bar:
+        done = head(workload, requests, out, bar)
+    return operator.answer(done, as_json=as_json)

@@ -6,6 +6,7 @@ import click
 
 from vramledger.cli.needs import need_full
 from vramledger.cli.workload import operator
+from vramledger.cli.workload.writing_bar import writing_bar
 
 
 @click.command("mix")
@@ -31,4 +32,6 @@ def command(
     from vramledger.workload.operators.mix import Mix, mix
 
     how = Mix(share=share, seed=seed, same_models=same_models)
-    return operator.answer(mix(first, second, how, out), as_json=as_json)
+    with writing_bar("mix") as bar:
+        done = mix(first, second, how, out, bar)
+    return operator.answer(done, as_json=as_json)

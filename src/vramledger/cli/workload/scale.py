@@ -6,6 +6,7 @@ import click
 
 from vramledger.cli.needs import need_full
 from vramledger.cli.workload import operator
+from vramledger.cli.workload.writing_bar import writing_bar
 from vramledger.errors import BadInput
 
 
@@ -49,4 +50,6 @@ def command(
         output=whole if outputs is None else outputs,
         seed=seed,
     )
-    return operator.answer(scale(workload, by, out), as_json=as_json)
+    with writing_bar("scale") as bar:
+        done = scale(workload, by, out, bar)
+    return operator.answer(done, as_json=as_json)

@@ -6,6 +6,7 @@ import click
 
 from vramledger.cli.needs import need_full
 from vramledger.cli.workload import operator
+from vramledger.cli.workload.writing_bar import writing_bar
 from vramledger.errors import BadInput
 
 
@@ -54,4 +55,6 @@ def command(
         tenant=tenant,
         seed=seed,
     )
-    return operator.answer(slice_workload(workload, selection, out), as_json=as_json)
+    with writing_bar("slice") as bar:
+        done = slice_workload(workload, selection, out, bar)
+    return operator.answer(done, as_json=as_json)

@@ -1,12 +1,24 @@
 """What an operator did, in the figures its report gives."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
+from typing import TypeAlias
 
 from vramledger.errors import BadInput
 from vramledger.frozen import frozen
 from vramledger.workload.operators.columns import column, narrow
 from vramledger.workload.store import Stored
+
+Progress: TypeAlias = Callable[[int, int], None]  # rows written, and about how many there will be
+
+
+def silent(_rows: int, _all: int) -> None:
+    """No progress is shown."""
+
+
+def towards(rows: int, progress: Progress) -> Callable[[int], None]:
+    """What takes the rows written on the way to so many."""
+    return lambda written: progress(written, rows)
 
 
 @frozen

@@ -53,6 +53,8 @@ def _first_attempts(retry_of: Column) -> "Array":
     import numpy as np
 
     own = np.arange(len(retry_of.values))
+    if retry_of.absent.all():
+        return own
     earlier = ~retry_of.absent & (retry_of.values < own)  # so that no chain goes round
     root = np.where(earlier, retry_of.values, own)
     while not np.array_equal(root[root], root):

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from vramledger.errors import BadInput, CannotKnow
 from vramledger.workload.operators.agreement import same_blocks, together
-from vramledger.workload.operators.change import Change, change, figures
+from vramledger.workload.operators.change import Change, Progress, change, figures, silent, towards
 from vramledger.workload.operators.part import Part, Source, source_of
 from vramledger.workload.operators.union import union
 from vramledger.workload.operators.week import WEEK_S
@@ -13,7 +13,12 @@ from vramledger.workload.store import read_metadata, write_workload
 
 
 def merge(
-    paths: Sequence[Path], out: Path, *, by_week: bool = False, same_models: bool = False
+    paths: Sequence[Path],
+    out: Path,
+    progress: Progress = silent,
+    *,
+    by_week: bool = False,
+    same_models: bool = False,
 ) -> Change:
     """Write all requests of two or more workloads.
 
@@ -34,7 +39,10 @@ def merge(
         Part(source, at_ns=start * 10**9) for source, start in zip(sources, starts, strict=True)
     ]
     metadata = together(sources, f"merge: {len(paths)} workloads")
-    stored = write_workload(union(parts, same_models=same_models), metadata, out)
+    rows = sum(source.stored.rows for source in sources)
+    stored = write_workload(
+        union(parts, same_models=same_models), metadata, out, progress=towards(rows, progress)
+    )
     return change("merge", before, stored, notes)
 
 

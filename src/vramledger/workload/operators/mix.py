@@ -15,7 +15,15 @@ from vramledger.errors import BadInput
 from vramledger.frozen import frozen
 from vramledger.units import div_ceil
 from vramledger.workload.operators.agreement import same_blocks, together
-from vramledger.workload.operators.change import Change, change, figures, refuse_empty
+from vramledger.workload.operators.change import (
+    Change,
+    Progress,
+    change,
+    figures,
+    refuse_empty,
+    silent,
+    towards,
+)
 from vramledger.workload.operators.columns import NS
 from vramledger.workload.operators.merge import timed
 from vramledger.workload.operators.part import Part, Source, arranged, first_arrival_ns
@@ -37,7 +45,7 @@ class Mix:
     same_models: bool = False
 
 
-def mix(first: Path, second: Path, how: Mix, out: Path) -> Change:
+def mix(first: Path, second: Path, how: Mix, out: Path, progress: Progress = silent) -> Change:
     """Write the mix of two workloads.
 
     Raises:
@@ -58,7 +66,8 @@ def mix(first: Path, second: Path, how: Mix, out: Path) -> Change:
     zero_ns = first_arrival_ns(parts)
     metadata = moved(together(sources, f"mix: share {how.share:g}, seed {how.seed}"), zero_ns / NS)
     rows = union(parts, zero_ns=zero_ns, same_models=how.same_models)
-    return change("mix", before, write_workload(rows, metadata, out), notes)
+    stored = write_workload(rows, metadata, out, progress=towards(before[0].requests, progress))
+    return change("mix", before, stored, notes)
 
 
 def _brought(sources: Sequence[Source], how: Mix, notes: list[str]) -> list[Part]:

@@ -17,7 +17,15 @@ from typing import TYPE_CHECKING, Final
 from vramledger.errors import BadInput, CannotKnow
 from vramledger.frozen import frozen
 from vramledger.workload.metadata import Metadata
-from vramledger.workload.operators.change import Change, change, figures, refuse_empty
+from vramledger.workload.operators.change import (
+    Change,
+    Progress,
+    change,
+    figures,
+    refuse_empty,
+    silent,
+    towards,
+)
 from vramledger.workload.operators.columns import NS, Column, column, seconds, with_column
 from vramledger.workload.operators.draws import generator
 from vramledger.workload.operators.groups import thinned
@@ -47,7 +55,7 @@ class Scale:
     seed: int = 0
 
 
-def scale(path: Path, by: Scale, out: Path) -> Change:
+def scale(path: Path, by: Scale, out: Path, progress: Progress = silent) -> Change:
     """Write a workload at other factors.
 
     Raises:
@@ -68,7 +76,11 @@ def scale(path: Path, by: Scale, out: Path) -> Change:
             rows, Stretch(factor(by.input), factor(by.output)), source.metadata.block_tokens
         )
     stored = write_workload(
-        rows, _metadata(source.metadata, by, rated.zero_s), out, ordered=rated.ordered
+        rows,
+        _metadata(source.metadata, by, rated.zero_s),
+        out,
+        ordered=rated.ordered,
+        progress=towards(round(source.rows * by.rate), progress),
     )
     return change("scale", (before,), stored, notes)
 

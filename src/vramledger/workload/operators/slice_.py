@@ -5,7 +5,15 @@ from typing import TYPE_CHECKING
 
 from vramledger.errors import BadInput, CannotKnow, UnknownName
 from vramledger.frozen import frozen
-from vramledger.workload.operators.change import Change, change, figures, refuse_empty
+from vramledger.workload.operators.change import (
+    Change,
+    Progress,
+    change,
+    figures,
+    refuse_empty,
+    silent,
+    towards,
+)
 from vramledger.workload.operators.columns import narrow, read
 from vramledger.workload.operators.seconds_table import seconds_of
 from vramledger.workload.operators.subset import batches, subset
@@ -33,7 +41,9 @@ class Selection:
     seed: int = 0  # of the tail's places
 
 
-def slice_workload(path: Path, selection: Selection, out: Path) -> Change:
+def slice_workload(
+    path: Path, selection: Selection, out: Path, progress: Progress = silent
+) -> Change:
     """Write the requests of `path` that the selection holds.
 
     Raises:
@@ -53,7 +63,9 @@ def slice_workload(path: Path, selection: Selection, out: Path) -> Change:
     rows, ordered = batches(chosen), True
     if selection.scenario == "tail":
         rows, ordered = clustered(chosen, selection.seed, notes), False
-    stored = write_workload(rows, metadata, out, ordered=ordered)
+    stored = write_workload(
+        rows, metadata, out, ordered=ordered, progress=towards(chosen.rows, progress)
+    )
     return change("slice", (before,), stored, (*notes, *chosen.notes))
 
 

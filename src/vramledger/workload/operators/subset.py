@@ -9,6 +9,7 @@ from vramledger.workload.operators.columns import (
     Column,
     column,
     nanoseconds,
+    numbers_of,
     read,
     seconds,
     with_column,
@@ -58,14 +59,15 @@ def subset(path: Path, kept: "Array") -> Subset:
     arrival = read(path, "arrival_s")
     first = int(np.argmax(kept))
     session, retry = read(path, "session"), read(path, "retry_of")
-    some = set(np.unique(session.values[kept & ~session.absent]).tolist())
-    others = set(np.unique(session.values[~kept & ~session.absent]).tolist())
+    some, others = np.zeros((2, numbers_of(session)), np.bool_)
+    some[session.values[kept & ~session.absent]] = True
+    others[session.values[~kept & ~session.absent]] = True
     repeats = kept & ~retry.absent
     return Subset(
         path=path,
         kept=kept,
         zero_s=0.0 if arrival.absent[first] else float(arrival.values[first]),
-        cut_sessions=len(some & others),
+        cut_sessions=int((some & others).sum()),
         lost_retries=int((~kept[retry.values[repeats]]).sum()),
     )
 
@@ -76,8 +78,10 @@ def batches(chosen: Subset) -> Iterator["pa.RecordBatch"]:
     import pyarrow as pa
 
     number = np.cumsum(chosen.kept) - 1
-    place = 0
+    place, end = 0, int(np.flatnonzero(chosen.kept)[-1])
     for batch in read_batches(chosen.path):
+        if place > end:
+            return
         here = chosen.kept[place : place + len(batch)]
         part = batch.filter(pa.array(here))
         rows = number[place : place + len(batch)][here]
