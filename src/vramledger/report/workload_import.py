@@ -20,7 +20,6 @@ def to_json(found: Imported) -> dict[str, Any]:
         "block_tokens": None if metadata is None else metadata.block_tokens,
         "time_zone": None if metadata is None else metadata.time_zone,
         "history": [] if metadata is None else list(metadata.history),
-        "problems": list(found.problems),
         "warnings": list(found.warnings),
     }
 

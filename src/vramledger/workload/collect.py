@@ -94,6 +94,7 @@ class Collector:
         if row is None:
             return DUPLICATE
         self._see_time(arrival)
+        self._clear_negative(request)
         self._count_texts(request)
         if request.repeat > 1:
             self._repeat(row, arrival, request)
@@ -143,6 +144,13 @@ class Collector:
         if known == ~self._next:
             self._next += 1
         return known if known >= 0 else ~known
+
+    def _clear_negative(self, request: RawRequest) -> None:
+        """Clocks that disagree put ends before arrivals: what follows from that is not known."""
+        duration, first_token = request.duration_ns, request.first_token_ns
+        if (duration is not None and duration < 0) or (first_token is not None and first_token < 0):
+            request.duration_ns = request.first_token_ns = None
+            self._tally.infer("Durations below zero are taken as not known (inferred).")
 
     def _count_texts(self, request: RawRequest) -> None:
         """Count the texts whose tokens the log does not say."""

@@ -86,12 +86,16 @@ def import_logs(
     bytes written depend on the requests alone, and not on who they are.
 
     Raises:
+        UnknownName: no such format.
         BadInput: no file could be read, or the output cannot be written.
     """
+    options = options or Options()
+    if options.format != AUTO:
+        format_named(options.format)  # an unknown name is refused before anything is read
     paths = expanded(names)
     try:
         with tempfile.TemporaryDirectory(dir=output.parent, prefix=".import-") as scratch:
-            run = _Run(options or Options(), Path(scratch))
+            run = _Run(options, Path(scratch))
             run.read_all(paths, progress)
             return run.finished(output)
     except OSError as error:
@@ -122,7 +126,7 @@ class _Run:
         self._tally = Tally()
         self._identities = Identities(options.keep, options.models)
         self._collector = Collector(self._spool, self._tally, options.counter or counter_for())
-        self._problems: list[str] = []
+        self._problems: list[VramError] = []
         self._block_tokens = options.block_tokens
 
     def read_all(self, paths: Sequence[Path], progress: Progress) -> None:
@@ -142,7 +146,7 @@ class _Run:
                 self._read(file, lambda done, before=before: progress(before + done, sum(sizes)))  # type: ignore[misc]
         progress(sum(sizes), sum(sizes))
         if not self._tally.rows_read:
-            raise BadInput(self._nothing(paths))
+            raise self._nothing(paths)
 
     def finished(self, output: Path) -> Imported:
         """Write what was read."""
@@ -156,7 +160,7 @@ class _Run:
         )
         stored = self._written(output, result, report) if self._spool.count else None
         warnings = tuple(KEEPS[name] for name in KEEPS if name in self._options.keep)
-        return Imported(stored, report, tuple(self._problems), warnings)
+        return Imported(stored, report, tuple(map(str, self._problems)), warnings)
 
     def _recognised(self, number: int, path: Path) -> _File | None:
         options = self._options
@@ -178,7 +182,7 @@ class _Run:
         return _File(number, path, found)
 
     def _fail(self, error: VramError) -> None:
-        self._problems.append(str(error))
+        self._problems.append(error)
         self._tally.files_unread += 1
 
     def _read(self, file: _File, progress: Callable[[int], None]) -> None:
@@ -223,13 +227,15 @@ class _Run:
         sizes = (each.block_tokens for each in files)
         return next((size for size in sizes if size), self._options.block_tokens)
 
-    def _nothing(self, paths: Sequence[Path]) -> str:
-        """Why nothing was read, as a finished sentence."""
+    def _nothing(self, paths: Sequence[Path]) -> VramError:
+        """Why nothing was read."""
         if not self._problems:
-            return f"{', '.join(map(str, paths))}: there is no row to read; name a log with rows in it."
-        others = len(self._problems) - 1
-        more = f" Nor could {others} more of the files be read." if others else ""
-        return self._problems[0] + more
+            names = ", ".join(map(str, paths))
+            return BadInput(f"{names}: there is no row to read; name a log with rows in it.")
+        first, *others = self._problems
+        if not others:
+            return first
+        return BadInput(f"{first} Nor could the other files be read ({len(others)}).")
 
     def _written(self, output: Path, result: Placed, report: LossReport) -> Stored:
         blocks = self._block_tokens if self._collector.blocks else None
@@ -256,7 +262,7 @@ class _Run:
         self, result: Placed, report: LossReport, blocks: int | None, kept: Mapping[str, Any]
     ) -> Metadata:
         zone, zero = self._options.time_zone, result.zero_ns
-        history = ["Imported.", *result.history]
+        history = [f"Imported from {', '.join(report.formats)}.", *result.history]
         if self._options.coarsen:
             history.append(coarsen.SAID.format(seed=self._options.seed))
         return Metadata(

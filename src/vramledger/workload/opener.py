@@ -9,7 +9,7 @@ from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import contextmanager
 from glob import glob, has_magic
 from pathlib import Path
-from typing import BinaryIO, Final, Protocol
+from typing import Any, BinaryIO, Final, Protocol
 
 from vramledger.errors import BadInput
 from vramledger.frozen import frozen
@@ -32,12 +32,14 @@ class Decompressor(Protocol):
 
 
 class _Gzip:
-    """zlib's object in the shape of the others."""
+    """zlib's object in the shape of the others; of damaged data it gives all that comes before."""
 
     def __init__(self) -> None:
         import zlib
 
         self._inner = zlib.decompressobj(wbits=31)
+        self._error = zlib.error
+        self._damaged = False
 
     @property
     def eof(self) -> bool:
@@ -45,14 +47,29 @@ class _Gzip:
 
     @property
     def needs_input(self) -> bool:
-        return not self._inner.unconsumed_tail
+        return not self._inner.unconsumed_tail and not self._damaged
 
     @property
     def unused_data(self) -> bytes:
         return self._inner.unused_data
 
     def decompress(self, data: bytes, max_length: int = -1) -> bytes:
-        return self._inner.decompress(self._inner.unconsumed_tail + data, max_length)
+        if self._damaged:
+            raise self._error
+        packed, before = self._inner.unconsumed_tail + data, self._inner.copy()
+        try:
+            return self._inner.decompress(packed, max_length)
+        except self._error:
+            self._damaged = True
+            return b"".join(self._byte_by_byte(before, packed))
+
+    def _byte_by_byte(self, unpacker: Any, packed: bytes) -> Iterator[bytes]:
+        """What comes before the damage."""
+        try:
+            for place in range(len(packed)):
+                yield unpacker.decompress(packed[place : place + 1])
+        except self._error:
+            return
 
 
 def _bzip2() -> Decompressor:

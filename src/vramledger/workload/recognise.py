@@ -127,7 +127,11 @@ def _seen(heads: Heads) -> str:
         head = heads.under(framing)
         if framing is Framing.TEXT:
             return " (it is text)"
-        if head.records:
-            width = len(head.columns or head.records[0])
-            return f" (it looks like {framing.value} with {width} columns)"
+        width = (
+            len((head.columns if framing is Framing.CSV else ()) or head.records[0])
+            if head.records
+            else 0
+        )
+        if width > 1 or (width and framing not in (Framing.CSV, Framing.CSV_BARE)):
+            return f" (it looks like {framing.value} with {width} column{'s' if width > 1 else ''})"
     return ""

@@ -96,4 +96,7 @@ def command(
         show_json(report.to_json(found))
     else:
         show(report.to_text(found, files, out))
-    return ExitCode.HOLDS if found.stored is not None else ExitCode.BAD_INPUT
+    if found.stored is None:
+        show("vram: No request could be read; nothing was written.", err=True)
+        return ExitCode.BAD_INPUT
+    return ExitCode.HOLDS

@@ -163,7 +163,7 @@ def read_mapping(given: Sequence[str]) -> Mapping[str, str]:
     """
     found: dict[str, str] = {}
     for pair in (part for each in given for part in each.split(",")):
-        name, equals, column = pair.strip().partition("=")
+        name, equals, column = (each.strip() for each in pair.partition("="))
         if not equals or not column:
             raise BadInput(
                 f"--map has {pair.strip()!r} where FIELD=COLUMN should stand; write it as "

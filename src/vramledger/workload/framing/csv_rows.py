@@ -25,7 +25,7 @@ class CsvRows:
     """The rows of a CSV file; blank lines are none.
 
     A quote that is opened and never closed would swallow the rows after it: where the row that it
-    makes has the wrong number of columns, the lines after its first are read again for themselves.
+    makes has the wrong number of columns or no end, the lines after its first are read again for themselves.
     """
 
     def __init__(self, stream: LogStream, *, bare: bool) -> None:
@@ -84,19 +84,22 @@ class CsvRows:
             fields = next(csv.reader(self._with_next(line, taken), delimiter=self._delimiter), [])
         except csv.Error:
             fields = []
-        if taken and len(fields) != len(self._names):
+        if self._unclosed or len(fields) != len(self._names):
             self._lines.take_back(taken)
+            return []
         return fields
 
     def _with_next(self, line: str, taken: list[str | Flaw]) -> Iterator[str]:
+        self._unclosed = False
         yield line + "\n"
         size = len(line)
         for further in self._lines:
             taken.append(further)
             if isinstance(further, Flaw) or size > MOST_BYTES:
-                return
+                break
             size += len(further)
             yield further + "\n"
+        self._unclosed = True
 
 
 def _delimiter(line: str) -> str:
