@@ -97,6 +97,17 @@ def _labels(name: str) -> "tuple[str, Callable[[Profile], Any], _Compare]":
     return name, lambda profile: getattr(profile, name), compared
 
 
+def _models(
+    source: Profile, made: Profile, level: float, rng: "np.random.Generator"
+) -> tuple[Line, ...]:
+    """By rank: labels are numbered by first appearance, so that names do not say which is which."""
+    one, other = (
+        {f"{rank:06}": count for rank, count in enumerate(sorted(each.values(), reverse=True))}
+        for each in (source.models, made.models)
+    )
+    return label_line("models", one, other, level, rng)
+
+
 _Compare = Callable[[Profile, Profile, float, "np.random.Generator"], tuple[Line, ...]]
 _PARTS: Final[tuple[tuple[str, Callable[[Profile], Any], _Compare], ...]] = (
     _lengths("input_tokens"),
@@ -133,5 +144,5 @@ _PARTS: Final[tuple[tuple[str, Callable[[Profile], Any], _Compare], ...]] = (
         ),
     ),
     _labels("outcomes"),
-    _labels("models"),
+    ("models", lambda profile: profile.models, _models),
 )

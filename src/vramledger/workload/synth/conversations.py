@@ -1,13 +1,14 @@
-"""Conversations over given arrivals and lengths, without changing either.
+"""Conversations over given arrivals and lengths.
 
 How many turns each conversation has is drawn from the profile until its share of the requests is
-used up. Conversations begin in proportion to the arrivals, their turns follow after the mean duration
-(where the profile has one) and a drawn think time; the turns of all conversations, in the order of the
-times so wished for, then take the given arrivals in order. Lengths are those given, dealt out so that
-each turn's input comes as near as what is left allows to the input and output of the turn before,
-divided by the profile's carried share.
+used up. The longest conversations choose first: they begin at any arrival that leaves them room. Each
+turn comes the mean duration (where the profile has one) and a drawn think time after the turn before;
+for it the free arrival nearest to that moment is moved there, so that the rate stays what it was.
+Conversations of one turn and requests without one take what is left. Lengths are those given, dealt out so that each turn's input comes as near as what is left allows to
+the input and output of the turn before, divided by the profile's carried share.
 """
 
+from bisect import bisect_left, bisect_right
 from typing import TYPE_CHECKING, Any, Final
 
 from vramledger.frozen import frozen
@@ -27,11 +28,20 @@ _CARRIED: Final = 1.0  # where the profile does not know
 class Conversations:
     """For each request: its conversation (-1: none), its turn, the turn before (-1: none)."""
 
+    times: "NDArray[np.float64]"  # ascending, between the first and the last that were given
     session: "NDArray[np.int32]"
     turn: "NDArray[np.int32]"
     previous: "NDArray[np.int64]"  # index in these requests
     think_s: "NDArray[np.float64]"  # nan at turn 0
     lengths: DrawnLengths
+
+
+@frozen
+class _Placed:
+    """The arrivals in order, and which of them each turn has; after the turns, the others."""
+
+    times: "NDArray[np.float64]"
+    place: "NDArray[np.int64]"
 
 
 class ConversationDraws:
@@ -59,27 +69,23 @@ class ConversationDraws:
 
         turns = self._turn_counts(len(times), rng)
         session, turn = _numbered(turns)
-        wished = self._wished(times, turns, rng)
-        alone = len(times) - len(session)
-        wished = np.concatenate((wished, times[rng.integers(0, len(times), alone)]))
-        session = np.concatenate((session, np.full(alone, -1)))
-        turn = np.concatenate((turn, np.zeros(alone, np.int64)))
+        placed = self._placed(times, turns, rng)
+        times, place = placed.times, placed.place
         dealt = self._dealt(turns, lengths, rng)
-        order = np.argsort(wished, kind="stable")
-        place = np.empty(len(order), np.int64)
-        place[order] = np.arange(len(order))
-        previous = np.full(len(order), -1)
-        later = turn > 0
-        previous[place[later]] = place[np.flatnonzero(later) - 1]
-        thought = np.full(len(order), np.nan)
-        has = previous >= 0
-        thought[has] = np.maximum(0.0, times[has] - times[previous[has]] - self._duration)
-        shown = np.where(session >= 0, session + self._next, -1)[order]
+        count, held = len(times), len(session)
+        sessions, within = np.full(count, -1, np.int32), np.zeros(count, np.int32)
+        sessions[place[:held]] = session + self._next
+        within[place[:held]] = turn
         self._next += len(turns)
-        return Conversations(
-            shown.astype(np.int32), turn[order].astype(np.int32), previous, thought,
-            lengths.taken(dealt[order]),
-        )  # fmt: skip
+        later = np.flatnonzero(turn > 0)
+        previous = np.full(count, -1)
+        previous[place[later]] = place[later - 1]
+        has = previous >= 0
+        thought = np.full(count, np.nan)
+        thought[has] = np.maximum(0.0, times[has] - times[previous[has]] - self._duration)
+        order = np.empty(count, np.int64)
+        order[place] = dealt
+        return Conversations(times, sessions, within, previous, thought, lengths.taken(order))
 
     def _turn_counts(self, count: int, rng: "np.random.Generator") -> "NDArray[np.int64]":
         """Turns of each conversation, together the profile's share of so many requests."""
@@ -95,27 +101,35 @@ class ConversationDraws:
         left = min(wanted - int(kept.sum()), count - int(kept.sum()))
         return np.append(kept, left) if left > 0 else kept
 
-    def _wished(
+    def _placed(
         self, times: "NDArray[np.float64]", turns: "NDArray[np.int64]", rng: "np.random.Generator"
-    ) -> "NDArray[np.float64]":
-        """When each turn would come, conversation after conversation, within the stretch of times."""
+    ) -> "_Placed":
         import numpy as np
 
-        session, turn = _numbered(turns)
-        place = rng.random(len(session)) * (len(self._think) - 1)
-        gaps = np.interp(place, np.arange(len(self._think)), self._think) + self._duration
-        gaps[turn == 0] = 0.0
-        total = np.cumsum(gaps)
-        first = np.flatnonzero(turn == 0)
-        after = total - total[first][session] if len(first) else total
-        longest = np.zeros(len(turns))
-        np.maximum.at(longest, session, after)
-        stretch = float(times[-1] - times[0])
-        room = np.searchsorted(times, times[0] + np.maximum(stretch - longest, 0.0), side="right")
-        begin = times[(rng.random(len(turns)) * np.maximum(room, 1)).astype(np.int64)]
-        squeezed = np.minimum(1.0, stretch / np.maximum(longest, 1e-9))
-        wished: NDArray[np.float64] = begin[session] + after * squeezed[session]
-        return wished
+        starts = np.concatenate(([0], np.cumsum(turns))).tolist()
+        share = rng.random(starts[-1]) * (len(self._think) - 1)
+        gaps = np.interp(share, np.arange(len(self._think)), self._think) + self._duration
+        clock: list[float] = times.tolist()
+        free = NearestFree(len(clock))
+        moved, taken = times.copy(), np.empty(len(clock), np.int64)
+        for number in np.argsort(-turns, kind="stable").tolist():
+            start, end = starts[number], starts[number + 1]
+            after = np.cumsum(gaps[start + 1 : end])
+            needed = float(after[-1]) if len(after) else 0.0
+            room = bisect_right(clock, clock[-1] - needed)
+            at = taken[start] = free.take(int(rng.random() * max(room, 1)))
+            if needed:
+                after *= min(1.0, (clock[-1] - clock[at]) / needed)
+            for turn, moment in enumerate((clock[at] + after).tolist(), start + 1):
+                taken[turn] = free.take(_nearest(clock, moment))
+                moved[taken[turn]] = moment
+        taken[starts[-1] :] = free.left()
+        order = np.argsort(moved, kind="stable")
+        place = np.empty(len(order), np.int64)
+        place[order] = np.arange(len(order))
+        in_order = moved[order]
+        in_order[0] = times[0]
+        return _Placed(in_order, _in_turn(place[taken], turns))
 
     def _dealt(
         self, turns: "NDArray[np.int64]", lengths: DrawnLengths, rng: "np.random.Generator"
@@ -142,6 +156,21 @@ class ConversationDraws:
         dealt[starts[-1] :] = rng.permutation(rest)
         found: NDArray[np.int64] = order[dealt]
         return found
+
+
+def _nearest(clock: list[float], moment: float) -> int:
+    """The index of the time nearest to a moment; times ascend."""
+    after = min(bisect_left(clock, moment), len(clock) - 1)
+    return after - 1 if after and moment - clock[after - 1] < clock[after] - moment else after
+
+
+def _in_turn(place: "NDArray[np.int64]", turns: "NDArray[np.int64]") -> "NDArray[np.int64]":
+    """The places with those of each conversation ascending, where turns share a moment."""
+    import numpy as np
+
+    session, _ = _numbered(turns)
+    held = place[: len(session)]
+    return np.concatenate((held[np.lexsort((held, session))], place[len(session) :]))
 
 
 def _numbered(turns: "NDArray[np.int64]") -> "tuple[NDArray[np.int64], NDArray[np.int64]]":

@@ -15,11 +15,11 @@ class NearestFree:
         Raises:
             IndexError: none is free.
         """
-        above, below = _root(self._up, place), _root(self._down, place + 1) - 1
-        if above == self._count and below < 0:
+        after, before = _root(self._up, place), _root(self._down, place + 1) - 1
+        if after == self._count and before < 0:
             raise IndexError("no place is free")
-        nearer_below = below >= 0 and place - below < above - place
-        found = below if above == self._count or nearer_below else above
+        nearer_before = before >= 0 and place - before < after - place
+        found = before if after == self._count or nearer_before else after
         self._up[found] = found + 1
         self._down[found + 1] = found
         return found

@@ -170,7 +170,9 @@ def cut(
     """The counts of all parts of all windows, in order."""
     import numpy as np
 
-    handed = np.floor(counts * split.even_share / split.parts).astype(np.int64)
+    share = counts * split.even_share / split.parts
+    lot = rng.random(len(counts)) if split.even_share else 0.0
+    handed = np.minimum(np.floor(share + lot).astype(np.int64), counts // split.parts)
     left = counts - handed * split.parts
     drawn = rng.multinomial(left, _weights(counts, split, rng))
     return (drawn + handed[:, None]).reshape(-1)

@@ -70,15 +70,16 @@ class Rest:
         """Columns of the schema, without `row`."""
         import pyarrow as pa
 
-        found: dict[str, pa.Array] = {"arrival_s": pa.array(times)}
+        found: dict[str, pa.Array] = {}
         previous = None
         if self._conversations is not None:
             talk = self._conversations.draw(times, lengths, self._rng["conversations"])
-            lengths, previous = talk.lengths, talk.previous
+            times, lengths, previous = talk.times, talk.lengths, talk.previous
             alone = talk.session < 0
             found["session"] = pa.array(talk.session, mask=alone)
             found["turn"] = pa.array(talk.turn, mask=alone)
             found["think_s"] = pa.array(talk.think_s, mask=talk.previous < 0)
+        found["arrival_s"] = pa.array(times)
         found["input_tokens"] = pa.array(lengths.input_tokens, mask=~lengths.has_input)
         found["output_tokens"] = pa.array(lengths.output_tokens, mask=~lengths.has_output)
         found |= self._marks.draw(lengths, self._rng["marks"])
