@@ -6,6 +6,8 @@ import json
 import os
 import re
 import statistics
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -16,6 +18,7 @@ from vramledger.report.workload_html.page import to_html
 from vramledger.report.workload_show import to_text
 from vramledger.workload.profile.json_form import to_json
 
+HEAVY = {"numpy", "duckdb", "pyarrow", "ibis", "scipy", "plotly", "jinja2", "rich", "pydantic"}
 LOG = Path(__file__).parents[2] / "examples" / "gateway-spendlogs.csv.gz"
 
 
@@ -95,6 +98,18 @@ def test_bins_that_do_not_exist_are_refused(folder: Path, spoilt: dict[str, obje
         "spoilt.json: input_tokens.bins must be pairs of a known bin and its requests; make the "
         "profile again."
     )
+
+
+def test_drawing_a_profile_needs_only_the_base(folder: Path) -> None:
+    code = (
+        "import sys; from vramledger.cli.main import run;"
+        "run(['workload', 'show', 'profile.json']);"
+        f"print(sorted({HEAVY!r} & set(sys.modules)))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=folder, capture_output=True, text=True, check=True
+    )
+    assert done.stdout.endswith("\n[]\n")
 
 
 def test_the_example_log_is_shown_as_its_rows_are(tmp_path: Path) -> None:
