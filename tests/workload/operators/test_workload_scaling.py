@@ -1,6 +1,6 @@
 """Scaling: counts within their sampling error, sessions whole, prefixes consistent, seeds decisive."""
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from fractions import Fraction
 from math import sqrt
 from pathlib import Path
@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from stored_workloads import BLOCK, Row, chats, column, request, reused_share, rows, stored
 from vramledger.errors import BadInput, CannotKnow
+from vramledger.workload.importer import import_logs
 from vramledger.workload.operators.lengths import factor
 from vramledger.workload.operators.scale import Scale, scale
 from vramledger.workload.store import read_metadata
@@ -66,11 +67,45 @@ def test_requests_without_a_session_are_thinned_with_their_retries(tmp_path: Pat
         for row in range(300)
     ]
     out = tmp_path / "out.parquet"
-    change = scale(stored(tmp_path / "w.parquet", given), Scale(rate=0.5), out)
+    path = stored(tmp_path / "w.parquet", given, block_tokens=None)
+    change = scale(path, Scale(rate=0.5), out)
     kept = column(out, "retry_of")
     assert 0 < len(kept) < 300
     assert kept == [None if row % 3 == 0 else row - 1 for row in range(len(kept))]
     assert change.notes == ()
+
+
+def test_without_sessions_what_shares_a_rare_prefix_is_kept_together(tmp_path: Path) -> None:
+    given = [row | {"session": None, "turn": None, "tenant": None} for row in chats(400)]
+    path, out = stored(tmp_path / "w.parquet", given), tmp_path / "out.parquet"
+    before, counts = reused_share(rows(path)), []
+    for seed in range(10):
+        change = scale(path, Scale(rate=0.3, seed=seed), out)
+        found = rows(out)
+        turns = Counter(row["prefix_blocks"][3] for row in found)
+        assert set(turns.values()) == {4}
+        assert reused_share(found) == pytest.approx(before, abs=0.01)
+        counts.append(len(turns))
+    assert abs(sum(counts) / 10 - 120) < 4 * sqrt(400 * 0.3 * 0.7 / 10)
+    assert change.notes == (
+        (
+            "The workload names no sessions: requests that share a prefix block which fewer than 1 % of "
+            "the requests hold are kept or dropped together (assumed: one conversation)."
+        ),
+    )
+
+
+def test_a_real_trace_keeps_its_reuse_at_every_rate(shared_data: Path, tmp_path: Path) -> None:
+    path, out = tmp_path / "w.parquet", tmp_path / "out.parquet"
+    import_logs([str(shared_data / "traces" / "mooncake_conversation_trace.jsonl")], path)
+    before = reused_share(rows(path), 512)
+    shares = []
+    for seed in range(4):
+        scale(path, Scale(rate=0.5, seed=seed), out)
+        shares.append(reused_share(rows(out), 512))
+    assert sum(shares) / 4 == pytest.approx(before, abs=4 * 0.015 / 2)  # deviation of one: 0.015
+    scale(path, Scale(rate=2.0), out)
+    assert reused_share(rows(out), 512) == pytest.approx(before, abs=0.005)
 
 
 def test_a_doubled_workload_has_every_request_twice_over_the_same_time(
@@ -132,7 +167,7 @@ def test_without_sessions_blocks_of_one_request_in_a_hundred_are_common(tmp_path
     assert len(firsts) == 1
     assert len(seconds) == 2 * 200
     assert change.notes[1] == (
-        "The workload names no sessions: blocks of at least 1 % of the requests are taken as "
+        "The workload names no sessions: prefix blocks that 1 % of the requests hold are taken as "
         "everybody's (assumed), all others as private."
     )
 

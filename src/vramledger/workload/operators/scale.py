@@ -1,7 +1,7 @@
 """More or fewer arrivals, longer or shorter requests, a faster or slower clock.
 
-Below 1, a rate thins: each session (each request without one, with its retries) is kept with that
-probability, independently of all others. Above 1 it superposes: the workload itself and floor(rate) - 1
+Below 1, a rate thins: each of the `groups` (a session; a request without one, with its retries) is kept
+with that probability, independently of all others. Above 1 it superposes: the workload itself and floor(rate) - 1
 copies of it, and one more copy thinned to what is left of the rate. A copy is other people with the
 same habits: its sessions, tenants and prefix blocks are new but for the blocks that `common_blocks`
 finds. Its arrivals are shifted circularly by a time drawn evenly up to an hour (or the whole log, where
@@ -26,7 +26,7 @@ from vramledger.workload.operators.change import (
     silent,
     towards,
 )
-from vramledger.workload.operators.columns import NS, Column, column, seconds, with_column
+from vramledger.workload.operators.columns import NS, Column, column, read, seconds, with_column
 from vramledger.workload.operators.draws import generator
 from vramledger.workload.operators.groups import thinned
 from vramledger.workload.operators.lengths import Stretch, factor, stretch
@@ -137,9 +137,18 @@ def _rated(source: Stored, by: Scale, notes: list[str]) -> _Rated:
         int(kept.sum()),
         f"--rate {by.rate:g} leaves none of {source.rows:,} requests; take a larger one.",
     )
+    if by.rate < 1 and source.metadata.block_tokens and _names_no_session(source):
+        notes.append(
+            "The workload names no sessions: requests that share a prefix block which fewer than 1 % "
+            "of the requests hold are kept or dropped together (assumed: one conversation)."
+        )
     chosen = subset(source.path, kept)
     notes.extend(chosen.notes)
     return _Rated(batches(chosen), chosen.zero_s, ordered=True)
+
+
+def _names_no_session(source: Stored) -> bool:
+    return bool(read(source.path, "session").absent.all())
 
 
 def _superposed(source: Stored, by: Scale, notes: list[str]) -> _Rated:
@@ -157,7 +166,7 @@ def _superposed(source: Stored, by: Scale, notes: list[str]) -> _Rated:
     )
     if measured.blocks and not (measured.sessions or measured.tenants):
         notes.append(
-            "The workload names no sessions: blocks of at least 1 % of the requests are taken as "
+            "The workload names no sessions: prefix blocks that 1 % of the requests hold are taken as "
             "everybody's (assumed), all others as private."
         )
     return _Rated(union(parts), 0.0, ordered=False)

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from vramledger.workload.operators.columns import Array
 
 COMMON_SHARE: Final = 100  # without owners: a block of one request in so many is everybody's
+_FREQUENT: Final = 10  # requests at least, so that in a short log two turns are no crowd
 _OWNERS: Final = ("tenant", "session")
 
 
@@ -80,25 +81,62 @@ def common_blocks(path: Path, blocks: int) -> "Array":
 
     Where the workload names tenants (else: sessions), a block is common when two of them hold it; a
     request without one counts as one of its own. Where it names neither, a block is common when at
-    least 1 % of all requests hold it (assumed: a system prompt, no conversation).
+    least 1 % of all requests, and 10, hold it (assumed: a system prompt, no conversation).
     """
     import numpy as np
 
     owner = _owner(path)
-    least, most = np.full(blocks, np.iinfo(np.int64).max), np.full(blocks, -1)
-    requests, rows = np.zeros(blocks, np.int64), 0
-    for batch in narrow(path, ("prefix_blocks", *_OWNERS)):
-        found = lists(batch)
-        if owner is None:
-            requests += np.bincount(found.values, minlength=blocks)
-        else:
-            holder = _holders(column(batch, owner), rows)[found.of_row]
-            np.minimum.at(least, found.values, holder)
-            np.maximum.at(most, found.values, holder)
-        rows += len(batch)
     if owner is None:
-        return requests * COMMON_SHARE >= max(rows, 2 * COMMON_SHARE)
+        return frequent_blocks(path, blocks)
+    least, most, rows = np.full(blocks, np.iinfo(np.int64).max), np.full(blocks, -1), 0
+    for batch in narrow(path, ("prefix_blocks", owner)):
+        found = lists(batch)
+        holder = _holders(column(batch, owner), rows)[found.of_row]
+        np.minimum.at(least, found.values, holder)
+        np.maximum.at(most, found.values, holder)
+        rows += len(batch)
     return least < most
+
+
+def frequent_blocks(path: Path, blocks: int) -> "Array":
+    """Which blocks at least 1 % of all requests hold, and at least 10, one bool a block number."""
+    import numpy as np
+
+    requests, rows = np.zeros(blocks, np.int64), 0
+    for batch in narrow(path, ("prefix_blocks",)):
+        requests += np.bincount(lists(batch).values, minlength=blocks)
+        rows += len(batch)
+    frequent: Array = (requests >= _FREQUENT) & (requests * COMMON_SHARE >= rows)
+    return frequent
+
+
+def first_rare_block(path: Path, frequent: "Array") -> "Array":
+    """The first block of each row that is not frequent, -1 where there is none.
+
+    A block stands for all before it, so requests that share any rare block share their first one.
+    """
+    import numpy as np
+
+    found = [np.zeros(0, np.int64)]
+    for batch in narrow(path, ("prefix_blocks",)):
+        here = lists(batch)
+        rare = ~frequent[here.values]
+        row, first = np.unique(here.of_row[rare], return_index=True)
+        of_row = np.full(len(batch), -1)
+        of_row[row] = here.values[rare][first]
+        found.append(of_row)
+    return np.concatenate(found)
+
+
+def blocks_of(path: Path) -> int:
+    """How many block numbers a stored workload takes."""
+    return max(
+        (
+            int(lists(batch).values.max(initial=-1)) + 1
+            for batch in narrow(path, ("prefix_blocks",))
+        ),
+        default=0,
+    )
 
 
 def _owner(path: Path) -> str | None:
