@@ -116,6 +116,15 @@ def test_a_broken_element_of_json_costs_itself_alone(log: Path, broken: str) -> 
     ]
 
 
+def test_json_that_cannot_be_followed_ends_there_and_says_so(log: Path) -> None:
+    log.write_text('[{"a": 1},\n{"a": 2, b, c, d')
+    with framed(log, Framing.JSON) as file:
+        rows = list(file.rows)
+        assert [row.line for row in rows] == [1, 2]
+        assert isinstance(rows[1], Flaw)
+        assert file.broke() == "what follows is not JSON"
+
+
 def test_json_elements_with_bytes_that_are_not_utf8_are_flaws(log: Path) -> None:
     content = b'[{"a": "\xff"},\n{"a": "\xc3\xa9"}]'
     assert records(log, content, Framing.JSON) == [(1, "not UTF-8 text"), (2, {"a": "é"})]
@@ -126,7 +135,7 @@ def test_json_that_ends_early_gives_what_is_whole_and_says_so(log: Path) -> None
     with framed(log, Framing.JSON) as file:
         rows = list(file.rows)
         assert [type(row).__name__ for row in rows] == ["Record", "Flaw"]
-        assert file.broke() == "the JSON array is not closed"
+        assert file.broke() == "the JSON is not closed"
 
 
 @given(

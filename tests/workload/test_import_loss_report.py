@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from imported_logs import azure, imported, second
 from vramledger.errors import BadInput
+from vramledger.workload.importer import import_logs
 
 
 def gateway(*records: dict[str, object]) -> str:
@@ -81,6 +82,48 @@ def test_rows_out_of_order_are_put_in_order_and_counted(tmp_path: Path) -> None:
     assert found.report.clock.out_of_order == 3
     assert found.report.clock.largest_step_back_s == 9.0
     assert found.report.clock.largest_gap_s == 5.0
+
+
+def test_buckets_of_usage_become_requests_with_exact_totals(tmp_path: Path) -> None:
+    result = {"object": "organization.usage.completions.result", "input_tokens": 1003,
+              "output_tokens": 98, "num_model_requests": 10, "model": "m"}  # fmt: skip
+    bucket = {
+        "object": "bucket",
+        "start_time": 1715335200,
+        "end_time": 1715335260,
+        "results": [result],
+    }
+    found = imported(tmp_path, json.dumps({"object": "page", "data": [bucket]}), name="usage.json")
+    assert (found.report.rows_read, found.report.rows_kept, found.report.requests) == (1, 1, 10)
+    assert found.column("input_tokens") == [101, 101, 101, 100, 100, 100, 100, 100, 100, 100]
+    assert sum(found.column("output_tokens")) == 98
+    assert found.column("arrival_s") == [6.0 * place for place in range(10)]
+    assert found.imported.stored is not None
+    assert found.imported.stored.metadata.basis == {"input_tokens": "mean", "output_tokens": "mean"}
+    assert found.report.identical_rows == 0
+
+
+def test_a_day_without_arrivals_is_said(tmp_path: Path) -> None:
+    found = imported(tmp_path, azure("0,1,1", second(0), second(1)))
+    assert found.report.clock.gaps_over_a_day == 1
+    assert found.report.clock.largest_gap_s == 1_715_335_200.0
+
+
+def test_progress_grows_to_the_size_of_all_files(tmp_path: Path) -> None:
+    sizes = []
+    for name, rows in (("a", 5000), ("b", 3000)):
+        content = azure(*(second(number % 3600) for number in range(rows)))
+        (tmp_path / name).write_text(content)
+        sizes.append(len(content))
+    seen: list[tuple[int, int]] = []
+    import_logs(
+        [str(tmp_path / name) for name in "ab"],
+        tmp_path / "w.parquet",
+        progress=lambda done, whole: seen.append((done, whole)),
+    )
+    assert seen == sorted(seen)
+    assert {whole for _, whole in seen} == {sum(sizes)}
+    assert seen[-1] == (sum(sizes), sum(sizes))
 
 
 def test_fields_of_a_form_that_no_parser_expects_are_counted(tmp_path: Path) -> None:

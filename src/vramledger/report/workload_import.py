@@ -86,6 +86,11 @@ def _clock(clock: ClockReport) -> Iterator[str]:
         )
     if clock.largest_gap_s:
         yield f"The longest time without an arrival is {clock.largest_gap_s:,.6g} s."
+    if clock.gaps_over_a_day:
+        yield (
+            f"Times without an arrival for more than a day: {clock.gaps_over_a_day:,}; the clock jumped, "
+            "or nothing was logged."
+        )
     if clock.quantum_s is not None:
         done = (
             "the requests of an instant were spread over the step."

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
 
 _FEWEST: Final = 20  # instants from which a step can be told
 _SHARED: Final = 2.0  # requests an instant from which times are called quantised
+DAY_NS: Final = 86_400 * 10**9
 _FINE_NS: Final = 100_000_000  # steps below a tenth of a second make no artificial bursts
 
 
@@ -20,6 +21,7 @@ class Clock:
 
     instants: int
     largest_gap_ns: int
+    long_gaps: int  # of more than a day
     quantum_ns: int | None
 
 
@@ -36,7 +38,8 @@ def examine(arrivals: "Nanoseconds") -> Clock:
     instants = np.unique(arrivals)
     steps = np.diff(instants)
     gap = int(steps.max()) if len(steps) else 0
-    return Clock(len(instants), gap, _quantum(steps, len(arrivals) / len(instants)))
+    long_gaps = int(np.count_nonzero(steps > DAY_NS))
+    return Clock(len(instants), gap, long_gaps, _quantum(steps, len(arrivals) / len(instants)))
 
 
 def _quantum(steps: "Nanoseconds", shared: float) -> int | None:

@@ -207,20 +207,23 @@ class _Run:
         except VramError as error:
             self._fail(error)
         else:
-            self._say(
-                log_format.name, log_format.lacks, lost_blocks=bool(file.block_tokens) and not same
-            )
+            self._say(file, lost_blocks=bool(file.block_tokens) and not same)
         self._collector.end()
 
-    def _say(self, name: str, lacks: Sequence[str], *, lost_blocks: bool) -> None:
-        self._tally.formats[name] = self._tally.formats.get(name, 0) + 1
-        for sentence in lacks:
-            self._tally.lack(sentence)
+    def _say(self, file: _File, *, lost_blocks: bool) -> None:
+        """Count the file, and say what its format does not tell."""
+        tally, log_format = self._tally, file.found.format
+        name = log_format.name
+        tally.formats[name] = tally.formats.get(name, 0) + 1
+        for sentence in log_format.lacks:
+            tally.lack(sentence)
         if lost_blocks:
-            self._tally.lack(
+            tally.lack(
                 f"Prefix ids of {name} stand for another number of tokens than {self._block_tokens}, which "
                 "the first log has, and were left out; import it by itself."
             )
+        elif file.block_tokens and not log_format.per_file and tally.formats[name] > 1:
+            tally.assume(f"Prefix ids mean the same in all logs of {name} (assumed).")
 
     def _chosen_block_tokens(self, files: Sequence[_File]) -> int:
         """The size of the first log that has one: a workload has blocks of one size."""

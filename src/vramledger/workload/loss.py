@@ -37,6 +37,7 @@ class ClockReport:
     out_of_order: int = 0  # rows that came after a later one of their file
     largest_step_back_s: float = 0.0
     largest_gap_s: float | None = None  # between two arrivals
+    gaps_over_a_day: int = 0
     instants: int | None = None  # distinct times
     quantum_s: float | None = None  # the step of the times where they are quantised
     spread: bool = False  # whether the requests of one instant were spread over it

@@ -88,7 +88,13 @@ def _zstd() -> Decompressor:
     if sys.version_info >= (3, 14):
         from compression.zstd import ZstdDecompressor
     else:
-        from backports.zstd import ZstdDecompressor
+        try:
+            from backports.zstd import ZstdDecompressor
+        except ImportError:
+            raise BadInput(
+                "Logs packed with zstd need backports.zstd, which the base installation leaves out; run "
+                "pip install 'vramledger[full]'."
+            ) from None
     return ZstdDecompressor()
 
 

@@ -60,6 +60,7 @@ def placed(found: Arrivals, asked: Asked, tally: Tally) -> Placed:
         out_of_order=tally.out_of_order,
         largest_step_back_s=tally.largest_step_back_ns / _SECOND,
         largest_gap_s=seen.largest_gap_ns / _SECOND,
+        gaps_over_a_day=seen.long_gaps,
         instants=seen.instants,
         quantum_s=None if seen.quantum_ns is None else seen.quantum_ns / _SECOND,
         spread=asked.spread and seen.quantum_ns is not None,

@@ -9,7 +9,7 @@ from vramledger.frozen import frozen
 from vramledger.workload.formats.format import Framing, Head, LogFormat
 from vramledger.workload.formats.registry import formats
 from vramledger.workload.framing.frame import framed
-from vramledger.workload.framing.framed import Flaw
+from vramledger.workload.framing.framed import TOO_LONG, Flaw
 from vramledger.workload.opener import PARQUET_MAGIC, open_log, refuse_other_kinds
 
 _RECORDS: Final = 20  # of a head
@@ -113,6 +113,8 @@ def _head(path: Path, framing: Framing) -> Head:
         for tried, row in enumerate(file.rows):
             if not isinstance(row, Flaw):
                 records.append(row.values)
+            elif row.reason == TOO_LONG:
+                break  # reading on to its end may take long
             if len(records) == most or tried >= 10 * most:
                 break
         columns = file.rows.columns

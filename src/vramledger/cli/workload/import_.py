@@ -24,7 +24,18 @@ def _zone(_ctx: click.Context, _parameter: click.Parameter, given: str | None) -
         ) from None
 
 
-@click.command("import")
+class _Command(click.Command):
+    """The command, with the formats at the end of its help."""
+
+    def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        del ctx
+        from vramledger.workload.formats.registry import formats
+
+        with formatter.section("Formats"):
+            formatter.write_dl([(each.name, each.title) for each in formats()])
+
+
+@click.command("import", cls=_Command)
 @click.argument("files", nargs=-1, required=True)
 @click.option(
     "--format", "name", default="auto", show_default=True, help="Read the files as this format."

@@ -27,7 +27,7 @@ class JsonText:
     """The text of a stream from the place that was reached."""
 
     def __init__(self, stream: LogStream) -> None:
-        self._chunks, self._stream = iter(stream), stream
+        self._chunks = iter(stream)
         self._decode = getincrementaldecoder("utf-8-sig")("surrogateescape").decode
         self._scan = json.JSONDecoder().raw_decode
         self.text, self.at, self.line = "", 0, 1
@@ -101,16 +101,9 @@ class JsonText:
             return None
         key = self.value() if self.next_sign() == '"' else None
         if not isinstance(key, str) or not self.take(":"):
-            raise NotJson(CUT_OFF if self._stream.broke else NOT_JSON)
+            raise NotJson(CUT_OFF if not self.next_sign() else NOT_JSON)
         self.next_sign()
         return key
-
-    def to_end(self) -> None:
-        """Pass over the rest, so that it is known whether the file breaks off."""
-        while True:
-            self.go_to(len(self.text))
-            if not self.more():
-                return
 
     def _read_on(self, error: json.JSONDecodeError) -> None:
         """Read more where that can mend the error."""
@@ -118,7 +111,7 @@ class JsonText:
         if cut and len(self.text) - self.at > MOST_BYTES:
             raise NotJson(TOO_LONG)
         if not cut or not self.more():
-            raise NotJson(CUT_OFF if cut and self._stream.broke else NOT_JSON)
+            raise NotJson(CUT_OFF if cut else NOT_JSON)
 
     def skip_to_object_like(self, keys: set[str]) -> bool:
         """Move to the next object that is JSON and shares half of these keys; False: there is none."""

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from vramledger.workload.formats.format import Record
-from vramledger.workload.framing.framed import NOT_OBJECT, NOT_UTF8, Flaw, Row
+from vramledger.workload.framing.framed import CUT_OFF, NOT_JSON, NOT_OBJECT, NOT_UTF8, Flaw, Row
 from vramledger.workload.framing.json_text import JsonText, NotJson
 from vramledger.workload.opener import LogStream
 
@@ -33,6 +33,7 @@ class JsonValues:
     def __init__(self, stream: LogStream) -> None:
         self._text = JsonText(stream)
         self._stream = stream
+        self._lost = False  # whether nothing that follows can be told apart
         self._keys: set[str] = set()  # of the last sound object
         self.columns: tuple[str, ...] = ()
 
@@ -41,7 +42,7 @@ class JsonValues:
         return self._text.line
 
     def __iter__(self) -> Iterator[Row]:
-        while sign := self._text.next_sign():
+        while not self._lost and (sign := self._text.next_sign()):
             if sign == "[":
                 self._text.take("[")
                 yield from self._elements()
@@ -61,9 +62,13 @@ class JsonValues:
             yield self._flaw(line, problem)
 
     def _flaw(self, line: int, problem: NotJson) -> Flaw:
-        """What is no JSON; the place becomes the next sound object, or the end."""
-        if not self._text.skip_to_object_like(self._keys):
-            self._text.to_end()
+        """What is no JSON; the place becomes the next sound object, or reading ends."""
+        cut_off = problem.reason == CUT_OFF
+        if self._text.skip_to_object_like(self._keys):
+            return Flaw(line, NOT_JSON if cut_off else problem.reason)
+        self._lost = True
+        how = "the JSON is not closed" if cut_off else "what follows is not JSON"
+        self._stream.broke = self._stream.broke or how
         return Flaw(line, problem.reason)
 
     def _row(self, line: int, found: Any) -> Row:
@@ -76,7 +81,7 @@ class JsonValues:
 
     def _elements(self) -> Iterator[Row]:
         """The elements of the array that was just opened."""
-        while sign := self._text.next_sign():
+        while not self._lost and (sign := self._text.next_sign()):
             if sign == "]":
                 self._text.take("]")
                 return
@@ -84,7 +89,8 @@ class JsonValues:
                 self._text.take(",")
                 continue
             yield from self._one()
-        self._stream.broke = self._stream.broke or "the JSON array is not closed"
+        if not self._lost:
+            self._stream.broke = self._stream.broke or "the JSON is not closed"
 
     def _object(self) -> Iterator[Row]:
         """The object at the place as a record, or the elements of the array it holds."""
@@ -93,7 +99,7 @@ class JsonValues:
         holds = False
         self._text.take("{")
         try:
-            while (key := self._text.next_key()) is not None:
+            while not self._lost and (key := self._text.next_key()) is not None:
                 if key in WRAPPERS and self._text.take("["):
                     self.columns, holds = (key,), True
                     yield from self._elements()
@@ -102,7 +108,7 @@ class JsonValues:
         except NotJson as problem:
             yield self._flaw(line, problem)
             return
-        if not holds:
+        if not holds and not self._lost:
             yield self._row(line, found)
 
 

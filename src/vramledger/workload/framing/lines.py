@@ -63,7 +63,6 @@ def _blocks(stream: LogStream) -> Iterator[bytes | None]:
             end = piece.find(b"\n")
             if end < 0:
                 continue
-            yield None
             piece, too_long = piece[end + 1 :], False
         last = piece.rfind(b"\n")
         if last >= 0:
@@ -74,9 +73,8 @@ def _blocks(stream: LogStream) -> Iterator[bytes | None]:
             size += len(piece)
         if size > MOST_BYTES:
             held, size, too_long = [], 0, True
-    if too_long:
-        yield None
-    elif held:
+            yield None
+    if held:
         yield b"".join(held) if not stream.broke else b"".join(held) + _BROKEN
 
 
