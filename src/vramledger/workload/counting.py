@@ -27,7 +27,7 @@ LETTERS_BAND: Final = (3.0, 5.0)
 IDEOGRAPHS: Final = 1.5  # characters a token, of Chinese, Japanese and Korean
 IDEOGRAPHS_BAND: Final = (1.0, 2.0)
 _LARGEST_FILE: Final = 256 << 20  # bytes; the largest vocabularies take a tenth
-_PARTS: Final = 1_000_000  # weights are whole numbers of these parts of a token: sums are exact
+_PARTS: Final = 12_000_000  # weights are whole numbers of these parts of a token: sums are exact
 _RANGES: Final = (  # code points of ideographs, kana and hangul (Unicode Blocks.txt)
     (0x1100, 0x11FF), (0x2E80, 0x303F), (0x3040, 0x30FF), (0x3100, 0x31FF), (0x3200, 0x4DBF),
     (0x4E00, 0x9FFF), (0xA960, 0xA97F), (0xAC00, 0xD7FF), (0xF900, 0xFAFF), (0xFF00, 0xFFEF),
@@ -97,8 +97,8 @@ class CharacterCounter(Counter):
     def __init__(self, characters_per_token: float | None = None) -> None:
         super().__init__("assumed", _said(characters_per_token))
         given = characters_per_token
-        self._letter = round(_PARTS / (given or LETTERS))
-        self._ideograph = round(_PARTS / (given or IDEOGRAPHS))
+        self._letter = int(_PARTS / (given or LETTERS))
+        self._ideograph = int(_PARTS / (given or IDEOGRAPHS))
 
     def count(self, text: str) -> int:
         """Rounded up: a text of one character is a token."""
