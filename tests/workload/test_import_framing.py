@@ -117,7 +117,7 @@ def test_a_broken_element_of_json_costs_itself_alone(log: Path, broken: str) -> 
 
 
 def test_json_that_cannot_be_followed_ends_there_and_says_so(log: Path) -> None:
-    log.write_text('[{"a": 1},\n{"a": 2, b, c, d')
+    log.write_text('[{"a": 1},\n{"a": 2, b, c, d, e, f, g, h')
     with framed(log, Framing.JSON) as file:
         rows = list(file.rows)
         assert [row.line for row in rows] == [1, 2]
