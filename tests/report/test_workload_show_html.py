@@ -2,17 +2,23 @@
 
 import json
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from html.parser import HTMLParser
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from drawn_profile import bare, whole
+from vramledger.errors import BadInput
 from vramledger.report.workload_html.figure import Figure
 from vramledger.report.workload_html.page import FIGURES, to_html
+from vramledger.report.workload_show import to_text
 from vramledger.report.workload_tables import tables
 from vramledger.workload.profile.bins import EDGES
+from vramledger.workload.profile.json_form import from_json, to_json
 from vramledger.workload.profile.profile import Profile
 
 LOADS = {"src", "href", "srcset", "data", "action", "poster", "formaction", "background", "cite"}
@@ -212,3 +218,34 @@ def test_a_page_of_a_log_that_only_counts_requests_says_what_is_not_known() -> N
     assert seen.tables == {}
     assert seen.texts["p"][0] == "Who holds the KV cache is not known: the log counts no tokens."
     assert drawn(to_html(bare())) == {}
+
+
+ODD = st.sampled_from([-1, 0, 1, 10**18, 1e300, 0.5, "", "x", None, True, [], {}, [[0, 1]], [1]])
+
+
+def places(content: Any, above: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
+    """Where the values of a JSON document are."""
+    inside = content.items() if isinstance(content, dict) else enumerate(content)
+    for key, value in inside:
+        yield (*above, key)
+        if isinstance(value, dict | list):
+            yield from places(value, (*above, key))
+
+
+PROFILE = json.loads(json.dumps(to_json(whole())))
+PLACES = list(places(PROFILE))
+
+
+@given(st.sampled_from(PLACES), ODD)
+def test_a_damaged_profile_is_refused_or_drawn(place: tuple[Any, ...], value: Any) -> None:
+    damaged = json.loads(json.dumps(PROFILE))
+    inner = damaged
+    for key in place[:-1]:
+        inner = inner[key]
+    inner[place[-1]] = value
+    try:
+        profile = from_json(damaged, "profile.json")
+    except BadInput:
+        return
+    assert to_text(profile, 80)
+    assert len(figures(profile)) <= len(FIGURES)

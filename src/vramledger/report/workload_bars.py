@@ -60,8 +60,8 @@ def rows_of(lengths: Lengths) -> list[Row]:
     """The bins from the first to the last with requests, by octaves where there are many."""
     if not lengths.bins:
         return []
-    first, last = lengths.bins[0][0], lengths.bins[-1][0]
     counts = dict(lengths.bins)
+    first, last = min(counts), max(counts)
     bins = [Row(EDGES[i], upper_edge(i), counts.get(i, 0)) for i in range(first, last + 1)]
     return bins if len(bins) <= _MOST_ROWS else _octaves(bins)
 
@@ -119,6 +119,7 @@ def bin_position(value: float) -> float:
     """Where a length lies among the bins: 12.5 is the middle, by ratio, of bin 12."""
     from math import log
 
+    value = min(max(value, 0), _BEYOND)
     index = bin_of(int(value))
     low, high = EDGES[index], upper_edge(index)
     return float(index) if low < 1 else index + log(max(value, low) / low) / log(high / low)
