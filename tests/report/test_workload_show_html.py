@@ -220,7 +220,9 @@ def test_a_page_of_a_log_that_only_counts_requests_says_what_is_not_known() -> N
     assert drawn(to_html(bare())) == {}
 
 
-ODD = st.sampled_from([-1, 0, 1, 10**18, 1e300, 0.5, "", "x", None, True, [], {}, [[0, 1]], [1]])
+ODD: st.SearchStrategy[Any] = st.sampled_from(
+    [-1, 0, 1, 10**18, 1e300, 0.5, "", "x", None, True, [], {}, [[0, 1]], [1]]
+)
 
 
 def places(content: Any, above: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
