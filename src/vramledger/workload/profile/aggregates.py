@@ -6,15 +6,14 @@ places, each exact or safe: `floor` of seconds, rounding to whole milliseconds (
 sum of doubles, the same in IEEE 754 everywhere), and the logarithm behind a bin, see `octave_step`.
 """
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping
 from math import log
 from typing import Any, Final
 
-from vramledger.workload.profile.bins import EDGES, PER_OCTAVE
+from vramledger.workload.profile.bins import EDGES, PER_OCTAVE, bin_of
 
 Expression = Any  # Ibis has no types for mypy
 
-PACK: Final = 1 << 31  # two lengths in one whole number of 64 bits
 _PER_LN: Final = PER_OCTAVE / log(2)
 _NUDGE: Final = (
     1e-9  # far above the error of a logarithm, far below the distance to the next length
@@ -49,45 +48,16 @@ def octave_step(tokens: Expression) -> Expression:
 
 def bin_of_step(step: int) -> int:
     """The bin of `bins.EDGES` that an `octave_step` lies in."""
-    from vramledger.workload.profile.bins import bin_of
-
     if step < 0:
         return 0
     return bin_of(next(edge for edge in EDGES if edge**PER_OCTAVE >= 2**step))
 
 
 def frequency(table: Expression, value: Expression) -> Expression:
-    """value, requests: of the rows where the value is known."""
+    """Value, requests: of the rows where the value is known."""
     each = table.select(value=value)
     known = each.filter(each.value.notnull())
     return known.group_by("value").agg(requests=known.count())
-
-
-def totals(table: Expression) -> Expression:
-    """Value (input + output), requests, steps (twice the token-steps), silent (those without output)."""
-    both = _with_both(table)
-    given, made = whole(both.input_tokens), both.output_tokens
-    return both.group_by(value=given + made).agg(
-        requests=both.count(),
-        steps=whole((whole(made) * (given * 2 + made + 1)).sum()),
-        silent=both.count(where=made == 0),
-    )
-
-
-def joint(table: Expression) -> Expression:
-    """given, made (octave steps), requests, their tokens, and the longest packed by `PACK`."""
-    both = _with_both(table)
-    given, made = both.input_tokens, both.output_tokens
-    return both.group_by(given=octave_step(given), made=octave_step(made)).agg(
-        requests=both.count(),
-        given_total=whole(given.sum()),
-        made_total=whole(made.sum()),
-        longest=((whole(given) + made) * PACK + given).max(),
-    )
-
-
-def _with_both(table: Expression) -> Expression:
-    return table.filter(table.input_tokens.notnull() & table.output_tokens.notnull())
 
 
 def second(table: Expression) -> Expression:
@@ -95,26 +65,18 @@ def second(table: Expression) -> Expression:
     return whole(table.arrival_s.floor())
 
 
-def seconds(table: Expression, held: Collection[str], long_input: int | None) -> Expression:
-    """second, requests, tokens, long_tokens (of inputs above `long_input`) of seconds with arrivals."""
-    import ibis
-
-    timed = table.filter(table.arrival_s.notnull())
-    tokens, long = ibis.literal(0, "int64"), ibis.literal(0, "int64")
-    for name in ("input_tokens", "output_tokens"):
-        if name in held:
-            tokens += whole(timed[name].sum().fill_null(0))
-    if long_input is not None:
-        long = whole(timed.input_tokens.sum(where=timed.input_tokens > long_input).fill_null(0))
-    return timed.group_by(second=second(timed)).agg(
-        requests=timed.count(), tokens=tokens, long_tokens=long
-    )
-
-
 def labels(table: Expression, column: str) -> Expression:
-    """label, requests."""
+    """Label, requests."""
     known = table.filter(table[column].notnull())
     return known.group_by(label=known[column]).agg(requests=known.count())
+
+
+def durations(table: Expression) -> Expression:
+    """One row: requests with a duration, and the sum of those in milliseconds."""
+    return table.aggregate(
+        requests=table.duration_s.count(),
+        total_ms=whole(milliseconds(table.duration_s).sum().fill_null(0)),
+    )
 
 
 def facts(table: Expression, held: Collection[str]) -> Expression:
@@ -138,18 +100,3 @@ _FACTS: Final[Mapping[str, Callable[[Expression], dict[str, Expression]]]] = {
         "cached_of": whole(t.input_tokens.sum(where=t.cached_tokens.notnull())),
     },
 }
-
-
-def within(table: Expression, spans: Sequence[tuple[int, int]]) -> Expression:
-    """The requests that arrive in any of the half-open spans of seconds."""
-    import ibis
-
-    return table.filter(
-        ibis.or_(*((table.arrival_s >= start) & (table.arrival_s < end) for start, end in spans))
-    )
-
-
-def by_clock(table: Expression, offset_s: int, length_s: int) -> Expression:
-    """The requests that arrive in the first `length_s` of a day, whose start is `offset_s` before 0."""
-    of_day = (second(table) + offset_s % 86_400) % 86_400
-    return table.filter(of_day < length_s)

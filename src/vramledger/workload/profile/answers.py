@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from vramledger.workload.profile.aggregates import Expression, frequency
-from vramledger.workload.profile.frequency import Frequency, ascending
+from vramledger.workload.profile.frequency import Frequency, added_up
 from vramledger.workload.tables import Fetch
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ class Answers:
         return dict(self._answer(question).to_pylist()[0])
 
     def _answer(self, question: Expression) -> "pa.Table":
-        found = self._fetch(question)
+        found = self._fetch(question).cast(question.schema().to_pyarrow())
         self._asked += 1
         self._progress(self._asked, max(self._planned, self._asked))
         return found
@@ -43,7 +43,7 @@ class Answers:
     def table(self, question: Expression) -> Frequency | None:
         """The frequency table that a question of value and requests gives."""
         found = self.columns(question)
-        return ascending(found["value"], found["requests"])
+        return added_up(found["value"], found["requests"])
 
     def done(self) -> None:
         """Say that no question is left."""

@@ -10,62 +10,73 @@ if TYPE_CHECKING:
 
     Integers = np.ndarray[Any, np.dtype[np.int64]]
 
-WINDOWS_S: Final = (1, 10, 60)
 _BURST_S: Final = 10
 _MOST_BURSTS: Final = 20
 _WEEK_MINUTES: Final = 7 * 24 * 60
 
 
-def arrival(seconds: Seconds, span_s: float, week_offset_s: int | None) -> Arrival:
+def arrival(
+    steps: Seconds,
+    squares: int,
+    most: int,
+    times: tuple[float, float],
+    week_offset_s: int | None,
+) -> Arrival:
     """The figures of a profile.
 
     Args:
-        seconds: all seconds with an arrival.
-        span_s: first to last arrival.
+        steps: all steps of 10 s with an arrival.
+        squares: the squares of the requests of every second, added up.
+        most: the most requests of a second.
+        times: of the first and the last arrival, in seconds.
         week_offset_s: seconds from Monday 00:00 to second 0; None without a clock.
     """
-    import numpy as np
-
-    covered = int(seconds.second[-1]) + 1
-    minutes = counts(seconds, 60)
-    whole = {w: counts(seconds, w)[: covered // w] for w in WINDOWS_S if covered >= w}
+    covered, total = int(times[1]) + 1, int(steps.requests.sum())
+    tens, minutes = counts(steps, _BURST_S), counts(steps, 60)
+    found = {
+        "1": dispersion(covered, total, squares),
+        "10": _dispersion(tens[: covered // 10]),
+        "60": _dispersion(minutes[: covered // 60]),
+    }
     return Arrival(
-        span_s=span_s,
-        mean_per_s=int(seconds.requests.sum()) / covered,
-        peak_per_s=int(seconds.requests.max()),
-        dispersion={
-            str(window): index
-            for window, found in whole.items()
-            if (index := dispersion(found)) is not None
-        },
-        empty={str(window): int((found == 0).sum()) for window, found in whole.items()},
+        span_s=times[1] - times[0],
+        mean_per_s=total / covered,
+        peak_per_s=most,
+        dispersion={window: value for window, value in found.items() if value is not None},
         per_minute=tuple(int(each) for each in minutes),
         hour_of_week=() if week_offset_s is None else _hours(minutes, week_offset_s),
-        bursts=_bursts(counts(seconds, _BURST_S), int(np.sum(seconds.requests)), covered),
+        bursts=_bursts(tens, total, covered),
     )
 
 
-def counts(seconds: Seconds, window_s: int) -> "Integers":
-    """Requests in each window from second 0 to that of the last arrival."""
+def counts(steps: Seconds, window_s: int) -> "Integers":
+    """Requests in each window (a multiple of the steps) from second 0 to the last arrival's."""
     import numpy as np
 
-    places = seconds.second // window_s
+    places = steps.second // window_s
     found = np.zeros(int(places[-1]) + 1, np.int64)
-    np.add.at(found, places, seconds.requests)
+    np.add.at(found, places, steps.requests)
     return found
 
 
-def dispersion(requests: "Integers") -> float | None:
-    """Variance / mean of counts, of whole windows: 1 for Poisson arrivals (Cox and Lewis, 1966).
+def dispersion(windows: int, total: int, squares: int) -> float | None:
+    """Variance / mean of counts: 1 for Poisson arrivals (Cox and Lewis, 1966, the index of dispersion).
 
     The variance is that of all windows (divided by their number). None where there are fewer than
     two windows or no requests in them.
+
+    Args:
+        windows: whole windows.
+        total: requests in them.
+        squares: of the requests of each, added up.
     """
-    number, total = len(requests), int(requests.sum())
-    if number < 2 or not total:
+    if windows < 2 or not total:
         return None
-    squares = int(requests @ requests)
-    return (number * squares - total * total) / (number * total)
+    return (windows * squares - total * total) / (windows * total)
+
+
+def _dispersion(requests: "Integers") -> float | None:
+    return dispersion(len(requests), int(requests.sum()), int(requests @ requests))
 
 
 def _hours(minutes: "Integers", week_offset_s: int) -> tuple[int, ...]:

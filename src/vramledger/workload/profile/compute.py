@@ -6,26 +6,40 @@ from typing import Any, Final
 
 from vramledger.frozen import frozen
 from vramledger.workload import scenarios
-from vramledger.workload.profile import aggregates, concurrency, conversations, labels, sharing
+from vramledger.workload.profile import (
+    aggregates,
+    arrival_counts,
+    concurrency,
+    conversations,
+    labels,
+    length_counts,
+    sharing,
+)
 from vramledger.workload.profile.answers import Answers, Progress
 from vramledger.workload.profile.arrivals import arrival
 from vramledger.workload.profile.context_limits import context_limits
-from vramledger.workload.profile.frequency import Frequency, ascending
+from vramledger.workload.profile.frequency import Frequency
 from vramledger.workload.profile.holding import holding
-from vramledger.workload.profile.joint import joint_of
+from vramledger.workload.profile.length_counts import LengthCounts
 from vramledger.workload.profile.profile import (
     Arrival,
     Concurrency,
     ContextLimit,
     Holding,
-    Joint,
     Prefix,
     Profile,
     Sessions,
     Slice,
 )
 from vramledger.workload.profile.quantum import instants, quantum_s
-from vramledger.workload.profile.slices import Basics, basics, of_window, slice_of
+from vramledger.workload.profile.slices import (
+    Durations,
+    half_of,
+    half_of_day,
+    of_window,
+    requests_in,
+    slice_of,
+)
 from vramledger.workload.tables import Requests, opened
 
 _QUESTIONS: Final = 24  # of a log with times and both lengths; others ask a few more or fewer
@@ -58,15 +72,19 @@ def profile_table(requests: Requests, *, progress: Progress | None = None) -> Pr
 
 
 @frozen
-class _Whole:
-    """What of the whole log several figures are made of; None where no request has it."""
+class _Times:
+    """When requests arrive.
 
-    inputs: Frequency | None
-    outputs: Frequency | None
-    totals: Frequency | None
-    holding: Holding | None
-    context: tuple[ContextLimit, ...]
-    joint: Joint | None
+    `steps` are of `arrival_counts.STEP_S`; `seconds` are single ones wherever a scenario may begin
+    or end, and steps elsewhere.
+    """
+
+    steps: scenarios.Seconds
+    seconds: scenarios.Seconds
+    squares: int
+    most: int
+    first_s: float
+    last_s: float
 
 
 class _Asking:
@@ -80,20 +98,22 @@ class _Asking:
     def profile(self) -> Profile:
         metadata = self._metadata
         facts = self.answers.one(aggregates.facts(self._table, self._held))
-        lengths = self._lengths()
-        seconds = self._seconds(lengths.inputs)
+        by_half = self._by_half()
+        lengths = length_counts.counts(by_half)
+        times = self._times(lengths.inputs, facts)
         durations = self._of_ms("duration_s")
-        slices, unknown = self._scenarios(seconds, lengths, durations, facts["requests"])
+        slices, unknown = self._scenarios(times, by_half, lengths, durations, facts["requests"])
+        inputs, outputs, totals = lengths.inputs, lengths.outputs, lengths.totals
         return Profile(
             requests=facts["requests"],
-            input_tokens=lengths.inputs.lengths() if lengths.inputs else None,
-            output_tokens=lengths.outputs.lengths() if lengths.outputs else None,
-            total_tokens=lengths.totals.lengths() if lengths.totals else None,
+            input_tokens=inputs.lengths() if inputs else None,
+            output_tokens=outputs.lengths() if outputs else None,
+            total_tokens=totals.lengths() if totals else None,
             thinking_tokens=self._plain("thinking_tokens"),
             max_output_tokens=self._plain("max_output_tokens"),
             duration_s=_in_seconds(durations) if durations else None,
             joint=lengths.joint,
-            arrival=self._arrival(seconds, facts),
+            arrival=self._arrival(times) if times else Arrival(),
             outcomes=labels.outcomes(self._labels("outcome"), facts["requests"]),
             retries=facts.get("retries", 0),
             cancellations=facts.get("cancellations", 0),
@@ -101,11 +121,11 @@ class _Asking:
             tenants=facts.get("tenants"),
             images=facts.get("images"),
             audio_s=facts["audio_ms"] / 1000 if facts.get("audio_ms") is not None else None,
-            prefix=self._prefix(lengths.inputs, facts),
-            holding=lengths.holding,
-            concurrency=self._concurrency(seconds, durations),
+            prefix=self._prefix(inputs, facts),
+            holding=_holding(lengths),
+            concurrency=self._concurrency(times, durations),
             sessions=self._sessions(),
-            context=lengths.context,
+            context=self._context(lengths),
             scenarios=slices,
             basis=metadata.basis,
             week_offset_s=metadata.week_offset_s,
@@ -143,29 +163,27 @@ class _Asking:
         pairs = zip(found["label"], (int(each) for each in found["requests"]), strict=True)
         return dict(pairs)
 
-    def _lengths(self) -> _Whole:
-        inputs, outputs = self._column("input_tokens"), self._column("output_tokens")
-        if inputs is None or outputs is None:
-            return _Whole(inputs, outputs, None, None, (), None)
-        found = self.answers.columns(aggregates.totals(self._table))
-        totals = ascending(found["value"], found["requests"])
-        if totals is None:
-            return _Whole(inputs, outputs, None, None, (), None)
-        steps = ascending(found["value"], found["steps"])
-        silent = ascending(found["value"], found["silent"])
-        return _Whole(
-            inputs=inputs,
-            outputs=outputs,
-            totals=totals,
-            holding=holding(totals, steps.counts) if steps else None,
-            context=self._context(inputs, totals, silent),
-            joint=joint_of(self.answers.columns(aggregates.joint(self._table))),
-        )
+    def _by_half(self) -> Mapping[str, Any]:
+        """The answer to `length_counts.question`, by halves of the day where there is a clock."""
+        offset, half = self._metadata.week_offset_s, None
+        if offset is not None and "arrival_s" in self._held:
+            half = half_of_day(self._table, offset)
+        return self._counted(self._table, half)
 
-    def _context(
-        self, inputs: Frequency, totals: Frequency, silent: Frequency | None
-    ) -> tuple[ContextLimit, ...]:
-        table, unanswered, budgets = self._table, None, None
+    def _counted(self, table: Any, half: Any = None) -> Mapping[str, Any]:
+        if not {"input_tokens", "output_tokens"} & self._held:
+            return length_counts.NOTHING
+        return self.answers.columns(length_counts.question(table, self._held, half))
+
+    def _context(self, lengths: LengthCounts) -> tuple[ContextLimit, ...]:
+        table, inputs, totals = self._table, lengths.inputs, lengths.totals
+        if inputs is None or totals is None or lengths.outputs is None:
+            return ()
+        silent, unanswered, budgets = None, None, None
+        if lengths.outputs.times(0):
+            silent = self.answers.frequency(
+                table.filter(table.output_tokens == 0), table.input_tokens
+            )
         if inputs.count != totals.count:
             unanswered = self.answers.frequency(
                 table.filter(table.output_tokens.isnull()), table.input_tokens
@@ -175,26 +193,40 @@ class _Asking:
             budgets = self.answers.frequency(table, asked)
         return context_limits(inputs, totals, silent, unanswered, budgets)
 
-    def _seconds(self, inputs: Frequency | None) -> scenarios.Seconds | None:
-        import numpy as np
-
-        if "arrival_s" not in self._held:
+    def _times(self, inputs: Frequency | None, facts: Mapping[str, Any]) -> _Times | None:
+        if facts.get("last_s") is None:
             return None
         above = scenarios.long_input(inputs.values, inputs.counts) if inputs else None
-        found = self.answers.columns(aggregates.seconds(self._table, self._held, above))
-        order = np.argsort(found["second"])
-        columns = {name: values[order] for name, values in found.items()}
-        return scenarios.Seconds(**columns) if len(order) else None
+        steps = self._seconds(self._table, above, arrival_counts.STEP_S)
+        found = self.answers.one(arrival_counts.second_statistics(self._table))
+        spans = arrival_counts.undecided(steps, int(facts["last_s"]))
+        near = arrival_counts.in_spans(self._table, spans)
+        close = self._seconds(near, above, 1)
+        return _Times(
+            steps=steps,
+            seconds=arrival_counts.spliced(steps, close, spans),
+            squares=found["squares"],
+            most=found["most"],
+            first_s=facts["first_s"],
+            last_s=facts["last_s"],
+        )
 
-    def _arrival(self, seconds: scenarios.Seconds | None, facts: Mapping[str, Any]) -> Arrival:
+    def _seconds(self, table: Any, above: int | None, step_s: int) -> scenarios.Seconds:
+        import numpy as np
+
+        found = self.answers.columns(arrival_counts.by_step(table, self._held, above, step_s))
+        order = np.argsort(found["second"])
+        return scenarios.Seconds(**{name: values[order] for name, values in found.items()})
+
+    def _arrival(self, times: _Times) -> Arrival:
         from dataclasses import replace
 
-        if seconds is None:
-            return Arrival()
-        span = facts["last_s"] - facts["first_s"]
-        found = arrival(seconds, span, self._metadata.week_offset_s)
-        times = self.answers.columns(instants(self._table))["value"]
-        return replace(found, quantum_s=quantum_s(sorted(int(each) for each in times)))
+        offset = self._metadata.week_offset_s
+        found = arrival(
+            times.steps, times.squares, times.most, (times.first_s, times.last_s), offset
+        )
+        seen = self.answers.columns(instants(self._table))["value"]
+        return replace(found, quantum_s=quantum_s(sorted(int(each) for each in seen)))
 
     def _prefix(self, inputs: Frequency | None, facts: Mapping[str, Any]) -> Prefix:
         from dataclasses import replace
@@ -215,10 +247,8 @@ class _Asking:
             seen = self.answers.columns(sharing.seen_before(self._table, blocks))
         return sharing.prefix(block_tokens, counted, counts, seen, inputs.total)
 
-    def _concurrency(
-        self, seconds: scenarios.Seconds | None, durations: Frequency | None
-    ) -> Concurrency | None:
-        if seconds is None or durations is None:
+    def _concurrency(self, times: _Times | None, durations: Frequency | None) -> Concurrency | None:
+        if times is None or durations is None:
             return None
         levels = self.answers.table(concurrency.in_flight(self._table))
         return concurrency.concurrency(levels, durations.count) if levels else None
@@ -237,27 +267,45 @@ class _Asking:
 
     def _scenarios(
         self,
-        seconds: scenarios.Seconds | None,
-        whole: _Whole,
+        times: _Times | None,
+        by_half: Mapping[str, Any],
+        lengths: LengthCounts,
         durations: Frequency | None,
         requests: int,
     ) -> tuple[tuple[Slice, ...], Mapping[str, str]]:
-        offset = self._metadata.week_offset_s
-        found = scenarios.windows(seconds, offset)
-        everything = Basics(
-            requests=requests,
-            inputs=whole.inputs.lengths() if whole.inputs else None,
-            outputs=whole.outputs.lengths() if whole.outputs else None,
-            joint=whole.joint,
-            mean_duration_s=durations.total / durations.count / 1000 if durations else None,
-        )
+        seconds = times.seconds if times else None
+        found = scenarios.windows(seconds, self._metadata.week_offset_s)
+        everything = Durations(durations.count, durations.total) if durations else None
         slices = []
         for window in found.windows:
-            figures = everything
-            if window.spans:
-                figures = basics(self.answers, of_window(self._table, window, offset), self._held)
-            slices.append(slice_of(window, figures))
+            if seconds is None or not window.spans:
+                slices.append(slice_of(window, requests, lengths, everything))
+                continue
+            inside = self._window(window, by_half)
+            slices.append(
+                slice_of(window, requests_in(window, seconds), inside, self._durations(window))
+            )
         return tuple(slices), found.unknown
+
+    def _window(self, window: scenarios.Window, by_half: Mapping[str, Any]) -> LengthCounts:
+        half = half_of(window)
+        if half is not None:
+            return length_counts.counts(by_half, (half,))
+        table = of_window(self._table, window, self._metadata.week_offset_s)
+        return length_counts.counts(self._counted(table))
+
+    def _durations(self, window: scenarios.Window) -> Durations | None:
+        if "duration_s" not in self._held:
+            return None
+        table = of_window(self._table, window, self._metadata.week_offset_s)
+        found = self.answers.one(aggregates.durations(table))
+        return Durations(found["requests"], found["total_ms"])
+
+
+def _holding(lengths: LengthCounts) -> Holding | None:
+    if lengths.totals is None or lengths.twice_steps is None:
+        return None
+    return holding(lengths.totals, lengths.twice_steps.counts)
 
 
 _NEEDS: Final[Mapping[str, tuple[frozenset[str], str]]] = {  # part -> columns, why it is absent

@@ -99,9 +99,15 @@ class Frequency:
         return tuple((int(place), int(counts[place])) for place in np.flatnonzero(counts))
 
 
-def ascending(values: Any, counts: Any) -> Frequency | None:
-    """A table in any order, put in order; None where it is empty."""
+def added_up(values: Any, counts: Any) -> Frequency | None:
+    """A table in any order, in which values may repeat; None where it is empty."""
     import numpy as np
 
-    order = np.argsort(values, kind="stable")
-    return Frequency(values[order], counts[order]) if len(values) else None
+    if not len(values):
+        return None
+    distinct, places = np.unique(values, return_inverse=True)
+    if len(distinct) == len(values):
+        return Frequency(distinct, counts[np.argsort(places)])
+    sums = np.zeros(len(distinct), np.int64)
+    np.add.at(sums, places, counts)
+    return Frequency(distinct, sums)

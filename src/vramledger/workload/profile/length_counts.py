@@ -1,0 +1,137 @@
+"""How often lengths occur, alone, together and in sum: one question, so that a log is read once."""
+
+from collections import defaultdict
+from collections.abc import Collection, Mapping
+from typing import Any, Final
+
+from vramledger.frozen import frozen
+from vramledger.workload.profile.aggregates import Expression, bin_of_step, octave_step, whole
+from vramledger.workload.profile.frequency import Frequency, added_up
+from vramledger.workload.profile.profile import Cell, Joint
+
+_INPUT, _OUTPUT, _TOTAL, _JOINT = range(4)  # parts of the answer
+_UNKNOWN: Final = -1  # a length that the log does not say
+_NO_STEP: Final = -2  # octave steps begin at -1
+_PACK: Final = 1 << 31  # two lengths in one whole number of 64 bits
+_COLUMNS: Final = ("part", "half", "first", "second", "requests", "sum_1", "sum_2", "longest")
+
+
+NOTHING: Final[Mapping[str, Any]] = dict.fromkeys(_COLUMNS, ())  # no answer at all
+
+
+@frozen
+class LengthCounts:
+    """What was counted; None where no request has it.
+
+    `twice_steps` has twice the token-steps of the requests of each total length: o x (2 i + o + 1).
+    """
+
+    inputs: Frequency | None
+    outputs: Frequency | None
+    totals: Frequency | None
+    twice_steps: Frequency | None
+    joint: Joint | None
+
+
+def question(table: Expression, held: Collection[str], half: Expression | None) -> Expression:
+    """The counts of every half (an expression of a small whole number) of a table; see `counts`."""
+    import ibis
+
+    names = [name for name in ("input_tokens", "output_tokens") if name in held]
+    zero = ibis.literal(0, "int8")
+    each = table.select(*names, half=zero if half is None else half)
+    parts = []
+    for part, name in enumerate(("input_tokens", "output_tokens")):
+        if name in held:
+            first = each[name].fill_null(_UNKNOWN)
+            found = each.group_by(first=first, half=each.half).agg(requests=each.count())
+            parts.append(_filled(found, part))
+    if len(names) == 2:
+        parts += [_filled(_totals(each), _TOTAL), _filled(_joint(each), _JOINT)]
+    return ibis.union(*parts) if len(parts) > 1 else parts[0]
+
+
+def _totals(each: Expression) -> Expression:
+    given, made = whole(each.input_tokens), each.output_tokens
+    return each.group_by(first=(given + made).fill_null(_UNKNOWN)).agg(
+        requests=each.count(),
+        sum_1=whole((whole(made) * (given * 2 + made + 1)).sum().fill_null(0)),
+    )
+
+
+def _joint(each: Expression) -> Expression:
+    import ibis
+
+    given, made = each.input_tokens, each.output_tokens
+    known = given.notnull() & made.notnull()
+    first = ibis.ifelse(known, octave_step(given), ibis.literal(_NO_STEP, "int8"))
+    second = ibis.ifelse(known, octave_step(made), ibis.literal(_NO_STEP, "int8"))
+    return each.group_by(first=first, second=second, half=each.half).agg(
+        requests=each.count(),
+        sum_1=whole(given.sum().fill_null(0)),
+        sum_2=whole(made.sum().fill_null(0)),
+        longest=((whole(given) + made) * _PACK + given).max().fill_null(0),
+    )
+
+
+def _filled(found: Expression, part: int) -> Expression:
+    """The columns of every part, in one order and type."""
+    import ibis
+
+    there = set(found.columns)
+    zero = ibis.literal(0, "int64")
+    columns = {name: whole(found[name]) if name in there else zero for name in _COLUMNS[1:]}
+    return found.select(part=ibis.literal(part, "int64"), **columns)
+
+
+def counts(found: Mapping[str, Any], halves: Collection[int] | None = None) -> LengthCounts:
+    """The counts of some halves, of the answer to `question`; of all halves where none are named.
+
+    The sums of input and output (`totals`) are counted over all halves alone.
+    """
+    import numpy as np
+
+    if not len(found["part"]):
+        return LengthCounts(None, None, None, None, None)
+    wanted = np.ones(len(found["part"]), bool)
+    if halves is not None:
+        wanted = np.isin(found["half"], list(halves))
+    totals, steps = None, None
+    if halves is None:
+        known = (found["part"] == _TOTAL) & (found["first"] != _UNKNOWN)
+        totals = added_up(found["first"][known], found["requests"][known])
+        steps = added_up(found["first"][known], found["sum_1"][known])
+    return LengthCounts(
+        inputs=_alone(found, wanted, _INPUT),
+        outputs=_alone(found, wanted, _OUTPUT),
+        totals=totals,
+        twice_steps=steps,
+        joint=_together(found, wanted),
+    )
+
+
+def _alone(found: Mapping[str, Any], wanted: Any, part: int) -> Frequency | None:
+    rows = wanted & (found["part"] == part) & (found["first"] != _UNKNOWN)
+    return added_up(found["first"][rows], found["requests"][rows])
+
+
+def _together(found: Mapping[str, Any], wanted: Any) -> Joint | None:
+    rows = wanted & (found["part"] == _JOINT) & (found["first"] != _NO_STEP)
+    if not rows.any():
+        return None
+    counted = ("first", "second", "requests", "sum_1", "sum_2")
+    sums: dict[tuple[int, int], list[int]] = defaultdict(lambda: [0, 0, 0])
+    bins = {
+        int(step): bin_of_step(int(step))
+        for step in {*found["first"][rows], *found["second"][rows]}
+    }
+    for given, made, *counts in zip(*(found[name][rows].tolist() for name in counted), strict=True):
+        kept = sums[bins[given], bins[made]]
+        for place, number in enumerate(counts):
+            kept[place] += number
+    total, longest_input = divmod(int(found["longest"][rows].max()), _PACK)
+    return Joint(
+        cells=tuple(Cell(*key, *sums[key]) for key in sorted(sums)),
+        longest_input=longest_input,
+        longest_output=total - longest_input,
+    )
