@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from vramledger.frozen import frozen
+from vramledger.workload.schema import COLUMNS
 from vramledger.workload.store import ROW_GROUP
 
 if TYPE_CHECKING:
@@ -52,14 +53,21 @@ def with_column(batch: "pa.RecordBatch", name: str, found: Column) -> "pa.Record
 def read(path: Path, name: str) -> Column:
     """A column of numbers of a whole stored workload: 9 bytes a row of memory."""
     import numpy as np
+    import pyarrow.parquet as pq
 
-    parts = [column(batch, name) for batch in narrow(path, (name,))]
-    if not parts:
-        return Column(np.zeros(0, np.int64), np.zeros(0, np.bool_))
-    return Column(
-        np.concatenate([part.values for part in parts]),
-        np.concatenate([part.absent for part in parts]),
-    )
+    rows = pq.read_metadata(path).num_rows
+    values, absent = np.zeros(rows, _kind(name)), np.zeros(rows, np.bool_)
+    place = 0
+    for batch in narrow(path, (name,)):
+        here = column(batch, name)
+        values[place : place + len(batch)] = here.values
+        absent[place : place + len(batch)] = here.absent
+        place += len(batch)
+    return Column(values, absent)
+
+
+def _kind(name: str) -> str:
+    return "float64" if COLUMNS[name][0] == "float64" else "int64"
 
 
 def narrow(path: Path, names: Sequence[str]) -> Iterator["pa.RecordBatch"]:

@@ -9,6 +9,7 @@ from vramledger.workload.operators.columns import (
     Column,
     column,
     nanoseconds,
+    narrow,
     numbers_of,
     read,
     seconds,
@@ -54,22 +55,36 @@ class Subset:
 
 def subset(path: Path, kept: "Array") -> Subset:
     """The rows of `path` where `kept` is true; at least one must be."""
+    return Subset(path, kept, _zero_s(path, kept), _cut_sessions(path, kept), _lost(path, kept))
+
+
+def _zero_s(path: Path, kept: "Array") -> float:
+    """The arrival of the first row kept, 0 where it has none."""
     import numpy as np
 
-    arrival = read(path, "arrival_s")
-    first = int(np.argmax(kept))
-    session, retry = read(path, "session"), read(path, "retry_of")
+    first, place = int(np.argmax(kept)), 0
+    for batch in narrow(path, ("arrival_s",)):
+        if first < place + len(batch):
+            return batch.column(0)[first - place].as_py() or 0.0
+        place += len(batch)
+    return 0.0
+
+
+def _cut_sessions(path: Path, kept: "Array") -> int:
+    """Sessions of which some rows are kept and some are not."""
+    import numpy as np
+
+    session = read(path, "session")
     some, others = np.zeros((2, numbers_of(session)), np.bool_)
     some[session.values[kept & ~session.absent]] = True
     others[session.values[~kept & ~session.absent]] = True
-    repeats = kept & ~retry.absent
-    return Subset(
-        path=path,
-        kept=kept,
-        zero_s=0.0 if arrival.absent[first] else float(arrival.values[first]),
-        cut_sessions=int((some & others).sum()),
-        lost_retries=int((~kept[retry.values[repeats]]).sum()),
-    )
+    return int((some & others).sum())
+
+
+def _lost(path: Path, kept: "Array") -> int:
+    """Rows kept that repeat one that is not."""
+    retry = read(path, "retry_of")
+    return int((~kept[retry.values[kept & ~retry.absent]]).sum())
 
 
 def batches(chosen: Subset) -> Iterator["pa.RecordBatch"]:
