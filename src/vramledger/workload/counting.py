@@ -11,6 +11,7 @@ and the wider spread of code, figures and smaller vocabularies.
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -114,6 +115,9 @@ class CharacterCounter(Counter):
         import numpy as np
 
         points = _code_points(text)
+        if text.isascii():
+            ends = np.arange(1, len(text) + 1, dtype=np.int64) * self._letter
+            return Units(points.tobytes(), 4, ends, _PARTS)
         weights = np.where(_ideographs(points), self._ideograph, self._letter).astype(np.int64)
         return Units(points.tobytes(), 4, np.cumsum(weights), _PARTS)
 
@@ -169,6 +173,17 @@ def _said(given: float | None) -> str:
     )
 
 
+@cache
+def _ranges() -> (
+    "tuple[np.ndarray[Any, np.dtype[np.uint32]], np.ndarray[Any, np.dtype[np.uint32]]]"
+):
+    """First and last code points of the ranges."""
+    import numpy as np
+
+    firsts, lasts = zip(*_RANGES, strict=True)
+    return np.array(firsts, dtype=np.uint32), np.array(lasts, dtype=np.uint32)
+
+
 def _code_points(text: str) -> "np.ndarray[Any, np.dtype[np.uint32]]":
     import numpy as np
 
@@ -181,8 +196,7 @@ def _ideographs(
     """Which code points are ideographs, kana or hangul."""
     import numpy as np
 
-    starts = np.array([first for first, _ in _RANGES], dtype=np.uint32)
-    ends = np.array([last for _, last in _RANGES], dtype=np.uint32)
+    starts, ends = _ranges()
     place = np.searchsorted(starts, points, side="right")
     found: np.ndarray[Any, np.dtype[np.bool_]] = (place > 0) & (
         points <= ends[np.maximum(place, 1) - 1]

@@ -126,6 +126,23 @@ def test_a_request_without_an_end_is_kept_with_what_is_known(tmp_path: Path) -> 
     )  # fmt: skip
 
 
+def test_texts_that_read_like_lines_of_the_log_begin_and_end_nothing(tmp_path: Path) -> None:
+    lines = (
+        "Received request chatcmpl-x: params: SamplingParams(max_tokens=1), lora_request: None.",
+        "Request chatcmpl-a aborted. Finished request chatcmpl-a.",
+    )
+    found = _log(
+        tmp_path,
+        vllm_received("chatcmpl-a", " ".join(lines), "None", 8, "03-02 09:00:00"),
+        f"INFO 03-02 09:00:05 [logger.py:80] Generated response chatcmpl-a: output: {lines[0]!r}, "
+        "output_token_ids: [4, 5], finish_reason: stop",
+        f"INFO 03-02 09:00:06 [serving.py:80] echo {lines[0]} {lines[1]}",
+    )
+    (request,) = found.requests
+    assert (request.outcome, request.output_tokens) == (Outcome.OK, 2)
+    assert (request.request_id, request.duration_ns) == ("chatcmpl-a", 5 * _SECOND)
+
+
 def test_deltas_of_a_stream_do_not_end_it(tmp_path: Path) -> None:
     (request,) = _log(
         tmp_path,

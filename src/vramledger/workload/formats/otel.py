@@ -90,7 +90,7 @@ def _lists(values: Mapping[str, Any], *names: str) -> Iterator[Mapping[str, Any]
     for name in names:
         found = values.get(name)
         for item in found if isinstance(found, list) else []:
-            if isinstance(item, Mapping):
+            if isinstance(item, dict):
                 yield item
 
 
@@ -108,11 +108,11 @@ def _spans(values: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
 def _attributes(span: Mapping[str, Any]) -> dict[str, Any]:
     """Of a list of keys and typed values, or of a plain object."""
     found = span.get("attributes")
-    if isinstance(found, Mapping):
+    if isinstance(found, dict):
         return dict(found)
     attributes = {}
     for pair in found if isinstance(found, list) else []:
-        if isinstance(pair, Mapping) and isinstance(pair.get("value"), Mapping):
+        if isinstance(pair, dict) and isinstance(pair.get("value"), dict):
             typed = pair["value"]
             attributes[str(pair.get("key"))] = next(iter(typed.values()), None)
     return attributes
@@ -191,7 +191,7 @@ def _moment(span: Mapping[str, Any], otlp: str, plain: str, context: Context) ->
 def _outcome(span: Mapping[str, Any], attributes: Mapping[str, Any]) -> Outcome:
     """ERROR by the class in error.type; a span that ended without an error ended well."""
     status = span.get("status")
-    code = status.get("code", status.get("status_code")) if isinstance(status, Mapping) else None
+    code = status.get("code", status.get("status_code")) if isinstance(status, dict) else None
     kind = attributes.get("error.type")
     if code in _ERROR or kind is not None:
         return outcome_of_error(kind, kind)
@@ -227,7 +227,7 @@ def _answer(attributes: Mapping[str, Any]) -> str | None:
 def _identity(span: Mapping[str, Any]) -> str | None:
     """Span ids are unique within their trace only."""
     context = span.get("context")
-    place = context if isinstance(context, Mapping) else span
+    place = context if isinstance(context, dict) else span
     trace = first_text(place.get("traceId"), place.get("trace_id"))
     own = first_text(place.get("spanId"), place.get("span_id"))
     return None if own is None else f"{trace}/{own}"

@@ -23,6 +23,7 @@ from vramledger.workload.formats.parts.vllm_lines import (
     added,
     clean,
     ended,
+    message_of,
     prompt_details,
     received,
 )
@@ -56,16 +57,17 @@ class _Parser:
 
     def parse(self, record: Record) -> Iterable[RawRequest]:
         line = clean(str(record.values.get("line") or ""))
-        begun = received(line)
+        message = message_of(line)
+        begun = received(message)
         if begun is not None:
             return self._begin(begun, line, record.line)
-        identity = added(line)
+        identity = added(message)
         if identity is not None:
             return self._add(identity, line, record.line)
-        finished = ended(line)
+        finished = ended(message)
         if finished is not None:
             return self._end(finished, line)
-        detail = prompt_details(line)
+        detail = prompt_details(message)
         if detail is not None:
             self._remember(detail)
             return ()

@@ -36,7 +36,7 @@ def of_messages(messages: Any) -> Content | None:
     """The content of a list of messages, or of a prompt that is plain text; None where it is neither."""
     if isinstance(messages, str):
         return Content(messages, 0) if messages else None
-    if isinstance(messages, Mapping):
+    if isinstance(messages, dict):
         return of_body(messages)
     if not isinstance(messages, list) or not messages:
         return None
@@ -45,7 +45,7 @@ def of_messages(messages: Any) -> Content | None:
     for message in messages:
         if isinstance(message, str):
             pieces.append(message)
-        elif isinstance(message, Mapping):
+        elif isinstance(message, dict):
             pieces.append(str(message.get("role", "")))
             images += _collect(message, pieces)
     return Content("\n".join(pieces), images)
@@ -72,7 +72,7 @@ def limit_of(parameters: Mapping[str, Any]) -> int | None:
         RowProblem: it is no count.
     """
     inner = parameters.get("parameters")
-    for place in (parameters, inner if isinstance(inner, Mapping) else {}):
+    for place in (parameters, inner if isinstance(inner, dict) else {}):
         for key in _LIMIT_KEYS:
             if place.get(key) is not None:
                 return optional_whole_number(place[key], key)
@@ -85,7 +85,7 @@ def answer_text(response: Any) -> str | None:
         return response or None
     pieces: list[str] = []
     for part in response if isinstance(response, list) else [response]:
-        if isinstance(part, Mapping):
+        if isinstance(part, dict):
             _collect_answer(part, pieces)
     return "\n".join(pieces) if pieces else None
 
@@ -93,14 +93,14 @@ def answer_text(response: Any) -> str | None:
 def _collect_answer(answer: Mapping[str, Any], pieces: list[str]) -> None:
     choices = answer.get("choices")
     for choice in choices if isinstance(choices, list) else []:
-        if isinstance(choice, Mapping):
+        if isinstance(choice, dict):
             inner = choice.get("message", choice.get("delta"))
-            _collect(inner if isinstance(inner, Mapping) else choice, pieces)
+            _collect(inner if isinstance(inner, dict) else choice, pieces)
     if isinstance(answer.get("generated_text"), str):
         pieces.append(answer["generated_text"])
     output = answer.get("output")
     for item in output if isinstance(output, list) else []:
-        if isinstance(item, Mapping):
+        if isinstance(item, dict):
             _collect(item, pieces)
     if choices is None:
         _collect(answer, pieces)
@@ -127,7 +127,7 @@ def _collect_part(part: Any, pieces: list[str]) -> int:
     if isinstance(part, str):
         pieces.append(part)
         return 0
-    if not isinstance(part, Mapping):
+    if not isinstance(part, dict):
         return 0
     if part.get("type") in _IMAGE_TYPES:
         return 1
@@ -138,8 +138,8 @@ def _collect_part(part: Any, pieces: list[str]) -> int:
 def _functions(calls: list[Any]) -> Iterable[str]:
     """Calls of tools are written by the model, so they are tokens too."""
     for call in calls:
-        function = call.get("function") if isinstance(call, Mapping) else None
-        if isinstance(function, Mapping):
+        function = call.get("function") if isinstance(call, dict) else None
+        if isinstance(function, dict):
             arguments = function.get("arguments")
             said = arguments if isinstance(arguments, str) else json.dumps(arguments)
             yield f"{function.get('name', '')} {said}"

@@ -15,12 +15,12 @@ def mapping(value: Any, name: str) -> Mapping[str, Any]:
     Raises:
         RowProblem: text that begins like an object and is none.
     """
-    if isinstance(value, Mapping):
+    if isinstance(value, dict):
         return value
     if not isinstance(value, str) or not value.lstrip().startswith("{"):
         return _NOTHING
     found = _parsed(value, name)
-    return found if isinstance(found, Mapping) else _NOTHING
+    return found if isinstance(found, dict) else _NOTHING
 
 
 def value_of(value: Any, name: str) -> Any:

@@ -57,6 +57,6 @@ def _count(usage: Mapping[str, Any], *names: str) -> int | None:
 def _detail(usage: Mapping[str, Any], chat: str, responses: str, name: str) -> int | None:
     for place in (chat, responses):
         details = usage.get(place)
-        if isinstance(details, Mapping):
+        if isinstance(details, dict):
             return optional_whole_number(details.get(name), name)
     return None

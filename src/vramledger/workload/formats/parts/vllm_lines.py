@@ -9,6 +9,7 @@ from vramledger.workload.fields import optional_whole_number
 from vramledger.workload.outcome import Outcome
 
 _COLOUR: Final = re.compile(r"\x1b\[[0-9;]*m")
+_PLACE: Final = re.compile(r"[\w/]\.py:\d+\] ")
 _TEXT: Final = r"'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\""  # as Python writes text
 _IDENTITY: Final = r"(?P<identity>\S+?)"
 _RECEIVED: Final = re.compile(
@@ -65,53 +66,62 @@ def clean(line: str) -> str:
     return _COLOUR.sub("", line)
 
 
-def received(line: str) -> Received | None:
+def message_of(line: str) -> str:
+    """What a line says, after the place in the source that says it.
+
+    Only there does a line begin or end a request: prompts and answers may hold anything.
+    """
+    place = _PLACE.search(line)
+    return line if place is None else line[place.end() :]
+
+
+def received(message: str) -> Received | None:
     """The request that a line begins.
 
     Raises:
         RowProblem: its limit is beyond any count.
     """
-    found = _RECEIVED.search(line)
-    if found is not None:
-        rest = _without_texts(found["rest"])
-        limit = _LIMIT.search(rest)
-        adapter = _ADAPTER.search(found["rest"])
-        return Received(
-            found["identity"],
-            _text(found["prompt"]),
-            _ids(rest),
-            optional_whole_number(limit and limit[1], "max_tokens"),
-            None if adapter is None else _text(adapter[1]),
-        )
-    return None
+    found = _RECEIVED.match(message)
+    if found is None:
+        return None
+    rest = _without_texts(found["rest"])
+    limit = _LIMIT.search(rest)
+    adapter = _ADAPTER.search(found["rest"])
+    return Received(
+        found["identity"],
+        _text(found["prompt"]),
+        _ids(rest),
+        optional_whole_number(limit and limit[1], "max_tokens"),
+        None if adapter is None else _text(adapter[1]),
+    )
 
 
-def added(line: str) -> str | None:
+def added(message: str) -> str | None:
     """The identity that the engine took in."""
-    found = _ADDED.search(line)
+    found = _ADDED.match(message)
     return None if found is None else found["identity"]
 
 
-def prompt_details(line: str) -> Received | None:
+def prompt_details(message: str) -> Received | None:
     """The prompt that versions from 0.11 tell in a line of its own, before the request's."""
-    found = _DETAILS.search(line)
+    found = _DETAILS.match(message)
     if found is None:
         return None
     return Received(found["identity"], _text(found["prompt"]), _ids(found["rest"]))
 
 
-def ended(line: str) -> Ended | None:
+def ended(message: str) -> Ended | None:
     """The request that a line ends, and how."""
-    found = _GENERATED.search(line)
+    found = _GENERATED.match(message)
     if found is not None and found["part"] != " (streaming delta)":
         return _generated(found)
-    found = _FINISHED.search(line)
+    found = _FINISHED.match(message)
     if found is not None:
         return Ended(found["identity"], Outcome.OK)
-    found = _ABORTED.search(line)
+    found = _ABORTED.match(message)
     if found is not None:
         return Ended(found["one"] or found["two"], Outcome.CANCELLED)
-    found = _FAILED.search(line)
+    found = _FAILED.match(message)
     if found is not None:
         return Ended(found["identity"], Outcome.REJECTED if found["why"] else Outcome.FAILED)
     return None
