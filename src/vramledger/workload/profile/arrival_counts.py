@@ -43,11 +43,13 @@ def by_step(
 
 
 def second_statistics(table: Expression) -> Expression:
-    """One row: the squares of the requests of every second, added up, and the most of them."""
+    """One row: the squares of the requests of every second, added up, the most, and the seconds with any."""
     timed = table.filter(table.arrival_s.notnull())
     each = timed.group_by(second=second(timed)).agg(requests=timed.count())
     return each.aggregate(
-        squares=whole((each.requests * each.requests).sum()), most=each.requests.max()
+        squares=whole((each.requests * each.requests).sum()),
+        most=each.requests.max(),
+        busy=each.count(),
     )
 
 

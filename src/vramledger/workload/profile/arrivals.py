@@ -19,6 +19,7 @@ def arrival(
     steps: Seconds,
     squares: int,
     most: int,
+    busy: int,
     times: tuple[float, float],
     week_offset_s: int | None,
 ) -> Arrival:
@@ -28,6 +29,7 @@ def arrival(
         steps: all steps of 10 s with an arrival.
         squares: the squares of the requests of every second, added up.
         most: the most requests of a second.
+        busy: the seconds with an arrival.
         times: of the first and the last arrival, in seconds.
         week_offset_s: seconds from Monday 00:00 to second 0; None without a clock.
     """
@@ -43,6 +45,11 @@ def arrival(
         mean_per_s=total / covered,
         peak_per_s=most,
         dispersion={window: value for window, value in found.items() if value is not None},
+        empty={
+            "1": covered - busy,
+            "10": int((tens[: covered // 10] == 0).sum()),
+            "60": int((minutes[: covered // 60] == 0).sum()),
+        },
         per_minute=tuple(int(each) for each in minutes),
         hour_of_week=() if week_offset_s is None else _hours(minutes, week_offset_s),
         bursts=_bursts(tens, total, covered),

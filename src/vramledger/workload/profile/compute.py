@@ -83,6 +83,7 @@ class _Times:
     seconds: scenarios.Seconds
     squares: int
     most: int
+    busy: int
     first_s: float
     last_s: float
 
@@ -207,6 +208,7 @@ class _Asking:
             seconds=arrival_counts.spliced(steps, close, spans),
             squares=found["squares"],
             most=found["most"],
+            busy=found["busy"],
             first_s=facts["first_s"],
             last_s=facts["last_s"],
         )
@@ -223,7 +225,12 @@ class _Asking:
 
         offset = self._metadata.week_offset_s
         found = arrival(
-            times.steps, times.squares, times.most, (times.first_s, times.last_s), offset
+            times.steps,
+            times.squares,
+            times.most,
+            times.busy,
+            (times.first_s, times.last_s),
+            offset,
         )
         seen = self.answers.columns(instants(self._table))["value"]
         return replace(found, quantum_s=quantum_s(sorted(int(each) for each in seen)))
