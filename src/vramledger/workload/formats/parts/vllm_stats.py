@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterable
 from typing import Final
 
+from vramledger.workload.fields import number, whole_number
 from vramledger.workload.formats.format import Context
 from vramledger.workload.formats.parts.completion_path import require_completion
 from vramledger.workload.formats.parts.vllm_time import YearlessClock
@@ -90,13 +91,14 @@ def _spread(
     found: "re.Match[str]", start_ns: int, length_ns: int, requests: int, line: int
 ) -> RawRequest:
     inputs, outputs = (
-        round(float(found[name]) * length_ns / _NS) for name in ("prompt", "generation")
+        round(number(found[name], f"{name} throughput") * length_ns / _NS)
+        for name in ("prompt", "generation")
     )
     return RawRequest(
         line=line,
         arrival_ns=start_ns,
-        input_tokens=inputs // requests,
-        output_tokens=outputs // requests,
+        input_tokens=whole_number(inputs // requests, "mean input tokens"),
+        output_tokens=whole_number(outputs // requests, "mean output tokens"),
         outcome=Outcome.OK,
         repeat=requests,
         spread_ns=length_ns,
