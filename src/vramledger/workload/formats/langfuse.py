@@ -97,6 +97,7 @@ def _row(record: Record, context: Context) -> RawRequest:
         max_output_tokens=limit_of(parameters),
         input_text=None if prompt is None else prompt.text,
         images=None if prompt is None else prompt.images,
+        audio_ns=None if prompt is None else prompt.audio_ns,
         output_text=answer_text(value_or_text(fields.get("output"))),
         duration_ns=optional_span_ns(fields.get("latency"), "latency") if end is None else duration,
         first_token_ns=_first_token(fields) if first is None else between_ns(start, first),

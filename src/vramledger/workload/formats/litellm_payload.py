@@ -92,7 +92,7 @@ def _request(line: int, values: Mapping[str, Any], context: Context) -> RawReque
     fill_tokens(request, values, mapping(metadata.get("usage_object"), "usage_object"), context)
     found = of_messages(value_or_text(values.get("messages")))
     if found is not None:
-        request.input_text, request.images = found.text, found.images
+        found.put_into(request)
     request.output_text = answer_text(value_or_text(values.get("response")))
     if request.outcome is Outcome.CANCELLED:
         request.cancel_after_ns = request.duration_ns

@@ -122,7 +122,7 @@ def _fill_texts(request: RawRequest, values: Mapping[str, Any]) -> None:
     request.max_output_tokens = limit_of(sent)
     found = of_messages(value_or_text(values.get("messages"))) or of_messages(sent)
     if found is not None:
-        request.input_text, request.images = found.text, found.images
+        found.put_into(request)
     request.output_text = answer_text(value_or_text(values.get("response")))
 
 
@@ -133,6 +133,9 @@ FORMAT: Final = LogFormat(
     clock=Clock.EPOCH,
     recognise=_recognise,
     parser=row_by_row(_row),
-    lacks=("It does not tie retries to their first attempts, and names no prefixes.",),
+    lacks=(
+        "It does not tie retries to their first attempts.",
+        "It names no prefixes; they follow from the prompts where those were logged.",
+    ),
     source="https://github.com/BerriAI/litellm/blob/main/schema.prisma",
 )

@@ -147,6 +147,7 @@ def _row(record: Record, context: Context) -> RawRequest:
         max_output_tokens=_count(attributes, _LIMIT),
         input_text=None if prompt is None else prompt.text,
         images=None if prompt is None else prompt.images,
+        audio_ns=None if prompt is None else prompt.audio_ns,
         output_text=_answer(attributes),
         duration_ns=duration,
         first_token_ns=_first_token(attributes),

@@ -56,6 +56,7 @@ def _row(record: Record, context: Context) -> RawRequest:
         max_output_tokens=limit_of(body),
         input_text=prompt.text,
         images=prompt.images,
+        audio_ns=prompt.audio_ns,
         output_text=answer_text(answer),
         model=first_text(body.get("model")),
         tenant=first_text(body.get("user")),

@@ -5,15 +5,14 @@ Text Generation Inference and of SageMaker's containers. Sources: https://platfo
 https://docs.anthropic.com/en/api/messages, https://huggingface.co/docs/text-generation-inference.
 """
 
-import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import Any, Final
 
 from vramledger.frozen import frozen
 from vramledger.workload.fields import optional_whole_number
+from vramledger.workload.formats.parts.message import Gathered
+from vramledger.workload.raw import RawRequest
 
-_TEXT_KEYS: Final = ("text", "content", "thinking", "reasoning", "refusal")
-_IMAGE_TYPES: Final = ("image", "image_url", "input_image", "image_pil")
 _LIMIT_KEYS: Final = (
     "max_completion_tokens", "max_tokens", "max_output_tokens", "max_new_tokens",
     "max_tokens_to_sample", "maxTokens",
@@ -30,6 +29,12 @@ class Content:
 
     text: str
     images: int
+    audio_ns: int | None = None  # of all its audio; None where it has none, or of unknown length
+
+    def put_into(self, request: RawRequest) -> None:
+        """Fill in what a request's prompt tells."""
+        request.input_text, request.images = self.text, self.images
+        request.audio_ns = self.audio_ns
 
 
 def of_messages(messages: Any) -> Content | None:
@@ -40,15 +45,14 @@ def of_messages(messages: Any) -> Content | None:
         return of_body(messages)
     if not isinstance(messages, list) or not messages:
         return None
-    pieces: list[str] = []
-    images = 0
+    found = Gathered()
     for message in messages:
         if isinstance(message, str):
-            pieces.append(message)
+            found.texts.append(message)
         elif isinstance(message, dict):
-            pieces.append(str(message.get("role", "")))
-            images += _collect(message, pieces)
-    return Content("\n".join(pieces), images)
+            found.texts.append(str(message.get("role", "")))
+            found.add(message)
+    return Content("\n".join(found.texts), found.images, found.audio_ns)
 
 
 def of_body(body: Mapping[str, Any]) -> Content | None:
@@ -61,7 +65,7 @@ def of_body(body: Mapping[str, Any]) -> Content | None:
                 return None
             before = of_messages(system) if system else None
             text = found.text if before is None else f"{before.text}\n{found.text}"
-            return Content(text, found.images)
+            return Content(text, found.images, found.audio_ns)
     return None
 
 
@@ -83,63 +87,24 @@ def answer_text(response: Any) -> str | None:
     """The text of an answer in any of the shapes; None where there is none."""
     if isinstance(response, str):
         return response or None
-    pieces: list[str] = []
+    found = Gathered()
     for part in response if isinstance(response, list) else [response]:
         if isinstance(part, dict):
-            _collect_answer(part, pieces)
-    return "\n".join(pieces) if pieces else None
+            _add_answer(part, found)
+    return "\n".join(found.texts) if found.texts else None
 
 
-def _collect_answer(answer: Mapping[str, Any], pieces: list[str]) -> None:
+def _add_answer(answer: Mapping[str, Any], found: Gathered) -> None:
     choices = answer.get("choices")
     for choice in choices if isinstance(choices, list) else []:
         if isinstance(choice, dict):
             inner = choice.get("message", choice.get("delta"))
-            _collect(inner if isinstance(inner, dict) else choice, pieces)
+            found.add(inner if isinstance(inner, dict) else choice)
     if isinstance(answer.get("generated_text"), str):
-        pieces.append(answer["generated_text"])
+        found.texts.append(answer["generated_text"])
     output = answer.get("output")
     for item in output if isinstance(output, list) else []:
         if isinstance(item, dict):
-            _collect(item, pieces)
+            found.add(item)
     if choices is None:
-        _collect(answer, pieces)
-
-
-def _collect(message: Mapping[str, Any], pieces: list[str]) -> int:
-    """Add the texts of one message; how many images it holds."""
-    own = ("reasoning_content", "reasoning", "text")
-    pieces.extend(message[key] for key in own if isinstance(message.get(key), str))
-    images = 0
-    content = message.get("content", message.get("parts"))
-    if isinstance(content, str):
-        pieces.append(content)
-    elif isinstance(content, list):
-        images = sum(_collect_part(part, pieces) for part in content)
-    calls = message.get("tool_calls")
-    if isinstance(calls, list):
-        pieces.extend(_functions(calls))
-    return images
-
-
-def _collect_part(part: Any, pieces: list[str]) -> int:
-    """Add the text of one part of a message; 1 where it is an image."""
-    if isinstance(part, str):
-        pieces.append(part)
-        return 0
-    if not isinstance(part, dict):
-        return 0
-    if part.get("type") in _IMAGE_TYPES:
-        return 1
-    pieces.extend(part[key] for key in _TEXT_KEYS if isinstance(part.get(key), str))
-    return 0
-
-
-def _functions(calls: list[Any]) -> Iterable[str]:
-    """Calls of tools are written by the model, so they are tokens too."""
-    for call in calls:
-        function = call.get("function") if isinstance(call, dict) else None
-        if isinstance(function, dict):
-            arguments = function.get("arguments")
-            said = arguments if isinstance(arguments, str) else json.dumps(arguments)
-            yield f"{function.get('name', '')} {said}"
+        found.add(answer)
