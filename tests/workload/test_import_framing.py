@@ -57,6 +57,10 @@ def test_a_quote_that_is_never_closed_costs_its_own_row_alone(log: Path, opened:
     ]
 
 
+def test_a_carriage_return_within_a_line_is_a_character_like_others(log: Path) -> None:
+    assert records(log, "a\rx,b\n1\r,2\n", Framing.CSV) == [(2, {"a\rx": "1\r", "b": "2"})]
+
+
 def test_columns_of_a_file_without_header_are_numbered(log: Path) -> None:
     assert records(log, "5,6\n7,8\n", Framing.CSV_BARE) == [
         (1, {"0": "5", "1": "6"}),

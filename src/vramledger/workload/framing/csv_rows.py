@@ -34,7 +34,7 @@ class CsvRows:
         self._flaws: list[Flaw] = []
         first = self._first()
         self._delimiter = _delimiter(first)
-        header = next(csv.reader([first], delimiter=self._delimiter), [])
+        header = _split(first, self._delimiter)
         self._header = [] if bare else header
         if bare:
             self._lines.take_back([first] if first else [])
@@ -100,6 +100,14 @@ class CsvRows:
             size += len(further)
             yield further + "\n"
         self._unclosed = True
+
+
+def _split(line: str, delimiter: str) -> list[str]:
+    """The fields of a row that is one line, quoted soundly or not."""
+    try:
+        return next(csv.reader([line], delimiter=delimiter), [])
+    except csv.Error:
+        return line.split(delimiter)
 
 
 def _delimiter(line: str) -> str:
