@@ -9,9 +9,27 @@ from pathlib import Path
 import pytest
 
 from fuzz.driver import Target, drive
-from fuzz.targets import accounts, configs, launches, measurements, options, plans, weights
+from fuzz.targets import (
+    accounts,
+    configs,
+    launches,
+    measurements,
+    options,
+    plans,
+    request_logs,
+    weights,
+)
 
-MODULES = (configs, accounts, weights, plans, launches, measurements, options)
+MODULES = (
+    configs,
+    accounts,
+    weights,
+    plans,
+    launches,
+    measurements,
+    options,
+    request_logs,
+)
 TARGETS = [target for module in MODULES for target in module.TARGETS]
 FEW = 150
 MANY = 100_000
