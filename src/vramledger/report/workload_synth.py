@@ -39,7 +39,12 @@ def _report(found: Closeness) -> list[str]:
             f"{found.source_requests:,} and {found.requests:,} requests, differ by no more."
         )
     ]
-    said += [f"{line.part}: {line.verdict}, {line.reason}." for line in found.lines if line.reason]
+    reasons = dict.fromkeys((line.verdict, line.reason) for line in found.lines if line.reason)
+    for verdict, reason in reasons:
+        parts = [
+            line.part for line in found.lines if (line.verdict, line.reason) == (verdict, reason)
+        ]
+        said.append(f"{', '.join(parts)}: {verdict}, {reason}.")
     if found.not_compared:
         said.append(
             f"Not compared, because the synthetic workload has none: "

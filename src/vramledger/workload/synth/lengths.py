@@ -130,11 +130,13 @@ def _pool(
 
 
 def _margin(values: "NDArray[np.float64]", lengths: Lengths) -> Margin:
+    """The steps between the fine quantiles, and nothing below the least or above the most."""
     import numpy as np
 
     steps = steps_of(lengths.quantiles)
-    group = np.searchsorted(steps.points, values)
-    return Margin(np.minimum(group, len(steps.points) - 1), steps.shares)
+    group = np.searchsorted(steps.points, values) + 1
+    group[values < steps.points[0]] = 0
+    return Margin(group, np.concatenate(([0.0], steps.shares, [0.0])))
 
 
 def _kinds(profile: Profile) -> tuple[int, int, int, int]:

@@ -27,7 +27,8 @@ class Margin:
 def raked(weights: "NDArray[np.float64]", margins: Sequence[Margin]) -> "NDArray[np.float64]":
     """Weights of sum 1 that come as near as may be to every margin, to the last one most.
 
-    A group that has a target but no point is passed over; its weight is spread over all.
+    A group that has a target but no point is passed over, its weight spread over all; so is a margin of
+    which no point meets any target.
     """
     import numpy as np
 
@@ -35,6 +36,7 @@ def raked(weights: "NDArray[np.float64]", margins: Sequence[Margin]) -> "NDArray
         for margin in margins:
             held = np.bincount(margin.group, weights, len(margin.target))
             factor = np.divide(margin.target, held, out=np.zeros(len(held)), where=held > 0)
-            weights = weights * factor[margin.group]
-            weights /= weights.sum()
+            found = weights * factor[margin.group]
+            total = found.sum()
+            weights = found / total if total > 0 else weights
     return weights
