@@ -48,7 +48,7 @@ def test_a_missing_field_text_in_a_number_and_negative_tokens_drop_their_rows(
         "ContextTokens is not a whole number": 1,
         "ContextTokens is not a finite number": 1,
         "TIMESTAMP is no date": 1,
-        "TIMESTAMP is not a number": 1,
+        "TIMESTAMP is neither a date nor a number": 1,
         "TIMESTAMP is missing": 1,
     }
     assert places(found, "ContextTokens is negative") == [5]

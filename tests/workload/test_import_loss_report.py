@@ -143,7 +143,7 @@ def test_the_report_is_stored_with_the_workload(tmp_path: Path) -> None:
     found = imported(tmp_path, azure(second(0), "x,1,2"))
     assert found.imported.stored is not None
     stored = found.imported.stored.metadata
-    assert stored.loss["dropped"] == {"TIMESTAMP is not a number": 1}
+    assert stored.loss["dropped"] == {"TIMESTAMP is neither a date nor a number": 1}
     assert stored.formats == {"azure-llm": 1}
     assert stored.history == ("Imported from azure-llm.",)
     assert stored.basis == {"input_tokens": "measured", "output_tokens": "measured"}

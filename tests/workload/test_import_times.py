@@ -50,7 +50,7 @@ def test_moments_are_read_to_the_last_digit(value: object, ns: int) -> None:
         ("2024-05-10 10:00:61", "t is no date"),
         ("10/Mai/2024:10:00:00 +0000", "t is no date"),
         ("05/10/2024", "t is no date"),
-        ("tomorrow", "t is not a number"),
+        ("tomorrow", "t is neither a date nor a number"),
         ("", "t is missing"),
         (None, "t is missing"),
         (True, "t is not a number"),

@@ -35,6 +35,7 @@ _EPOCH_UNITS: Final = (
     (1e14, 10**3, "microseconds"),
     (1e11, 10**6, "milliseconds"),
 )
+_INFINITE: Final = re.compile(r"\s*[-+]?(nan|inf|infinity)\s*", re.IGNORECASE)
 _NS: Final = 10**9
 
 
@@ -107,7 +108,12 @@ def _of_number(value: Any, name: str, context: Context) -> int:
     """All decimal digits count: 1700000000.123 is that very moment."""
     from vramledger.workload.fields import number
 
-    found = abs(number(value, name))
+    try:
+        found = abs(number(value, name))
+    except RowProblem:
+        if not isinstance(value, str) or value == "" or _INFINITE.fullmatch(value):
+            raise
+        raise RowProblem(f"{name} is neither a date nor a number") from None
     exact = Decimal(str(value).strip())
     for least, factor, unit in _EPOCH_UNITS:
         if found >= least:

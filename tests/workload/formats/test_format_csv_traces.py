@@ -48,7 +48,7 @@ def test_azure_counts_images_where_it_has_them(tmp_path: Path) -> None:
         ("2023-11-16 18:17:03,-1,10", "ContextTokens is negative"),
         ("2023-11-16 18:17:03,12,", "GeneratedTokens is missing"),
         ("2023-13-16 18:17:03,12,1", "TIMESTAMP is no date"),
-        ("soon,12,1", "TIMESTAMP is not a number"),
+        ("soon,12,1", "TIMESTAMP is neither a date nor a number"),
         ("2023-11-16 18:17:03,12", "wrong number of columns"),
     ],
 )
