@@ -96,9 +96,11 @@ def test_the_longest_request_of_the_log_is_served_though_no_scenario_has_it(
     assert found["unmet"] == []
     short = answer(capsys, "google/gemma-2-9b-it", *asked)
     assert short["unmet"] == [
-        f"{path}: 0.3% of the requests are longer than the 8,192 tokens google/gemma-2-9b-it is served "
-        "with and would be refused, and none may be; take another --profile, state your own lengths in "
-        "a plan, or choose a model of longer context."
+        (
+            f"{path}: 0.3% of the requests are longer than the 8,192 tokens google/gemma-2-9b-it is "
+            "served with and would be refused, and none may be; choose a model of longer context, or "
+            "state in a plan which success is enough."
+        )
     ]
 
 
@@ -137,6 +139,23 @@ def test_a_contract_lowers_the_proposed_limit_of_a_plan(
         "turns away 6.25% of the requests, those of 4,097 to 9,808 tokens of input and output; it is "
         "the smallest of the table that does not turn away more than may be (up to 7.00% may be)."
     ) in capsys.readouterr().out
+
+
+def test_a_check_counts_the_requests_of_the_slice(
+    profile: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    plan = profile.with_name("plan.yaml")
+    plan.write_text(
+        f"name: x\nmodel: {MODEL}\nworkload: w.json\ngpus: [L40S]\n"
+        "scenarios: {long-burst: {kind: latency, contract: {ttft_s: {p95: 9}}}}\n"
+    )
+    assert run(["plan", "check", str(plan)]) == 0
+    out = capsys.readouterr().out.splitlines()
+    assert "long-burst: latency, 2.5 requests_per_s, headroom auto" in out
+    assert out[-1] == (
+        "Not decided: long-burst: ttft_s p95 rests on 60 requests in one period and needs 200 for 10 "
+        "beyond it; a longer trial or a lower percentile decides."
+    )
 
 
 def test_stated_lengths_have_the_table_where_it_is_asked_for(

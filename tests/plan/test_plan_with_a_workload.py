@@ -112,6 +112,8 @@ def test_growth_multiplies_the_arrivals_and_says_so(tmp_path: Path) -> None:
                 "workload.parquet."
             ),
         ),
+        ("./", "is no file but a folder, pipe or device; name a workload or its profile."),
+        ('"a\\0/b.json"', r"'a\x00/b.json' is no name of a file; name another."),
         (
             "absent.json",
             "absent.json cannot be read: No such file or directory; name another file.",

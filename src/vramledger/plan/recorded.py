@@ -6,6 +6,7 @@ A scenario named as one of the profile's (`SLICES`) takes that slice; any other 
 from functools import lru_cache
 from importlib.util import find_spec
 from pathlib import Path
+from stat import S_ISREG
 from typing import Final
 
 from vramledger.errors import BadInput
@@ -50,6 +51,10 @@ class Part:
         return self.recorded.profile.joint if self.slice is None else self.slice.joint
 
     @property
+    def requests(self) -> int:
+        return self.recorded.profile.requests if self.slice is None else self.slice.requests
+
+    @property
     def output_tokens(self) -> Lengths | None:
         """The outputs of its requests, counted one by one."""
         of = self.recorded.profile if self.slice is None else self.slice
@@ -89,6 +94,12 @@ def read_recorded(file: str, folder: Path = Path()) -> Recorded:
         state = path.stat()
     except OSError as error:
         raise BadInput(f"{path} cannot be read: {error.strerror}; name another file.") from None
+    except ValueError:  # a NUL in the name
+        raise BadInput(f"{file!r} is no name of a file; name another.") from None
+    if not S_ISREG(state.st_mode):
+        raise BadInput(
+            f"{path} is no file but a folder, pipe or device; name a workload or its profile."
+        )
     return Recorded(file, _profile(path, state.st_mtime_ns, state.st_size))
 
 

@@ -55,7 +55,8 @@ def _scenario_lines(scenario: Scenario) -> list[str]:
     kept = "auto" if scenario.headroom is None else f"{scenario.headroom:.0%}"
     lengths = scenario.lengths
     readers = {"input": lengths.input_at, "output": lengths.output_at, "total": lengths.total_at}
-    load = f"{plain(scenario.load.amount)} {scenario.load.unit}"
+    digits = 4 if scenario.load.recorded else 10
+    load = f"{plain(scenario.load.amount, digits)} {scenario.load.unit}"
     lines = [
         f"{scenario.name}: {scenario.kind}{hours}, {load}, headroom {kept}",
         f"  {'tokens':<8}{'mean':>10}" + "".join(f"{name:>10}" for name in _SHARES),

@@ -29,6 +29,7 @@ _STATE_A_LOAD = (
     "State the load once: --users (people with access), --concurrent (requests in flight) or --rate "
     "(requests per second); or name a recorded one with --workload."
 )
+_OTHER_MODEL = "choose a model of longer context, or state in a plan which success is enough"
 _OTHER_LENGTHS = (
     "take another --profile, state your own lengths in a plan, or choose a model of longer context"
 )
@@ -61,6 +62,7 @@ class _AskedFor:
     scenarios: tuple[Scenario, ...]
     where: str
     may_refuse: float
+    mend: str  # what to do where more would have to be refused
     notes: tuple[str, ...] = ()
 
 
@@ -113,7 +115,7 @@ def question_from(model_name: str, asked: Asked) -> Question:
             *(note for part in judged for note in part.notes(model.id, most, allowed)),
         ),
         unmet=tuple(
-            said for part in judged for said in part.unmet(model.id, most, allowed, _OTHER_LENGTHS)
+            said for part in judged for said in part.unmet(model.id, most, allowed, asked_for.mend)
         ),
     )
 
@@ -220,12 +222,12 @@ def _scenarios(asked: Asked, load: Load | None) -> _AskedFor:
     if file is not None:
         scale = 1.0 if asked.rate_scale is None else asked.rate_scale
         found = scenarios_of(file, load, scale, headroom)
-        return _AskedFor(found.scenarios, f"The workload {file}", 0.0, found.notes)
+        return _AskedFor(found.scenarios, f"The workload {file}", 0.0, _OTHER_MODEL, found.notes)
     if load is None:
         raise BadInput(_STATE_A_LOAD)
     shape = profile(asked.profile or _DEFAULT_PROFILE, "--profile")
     scenario = Scenario(shape.name, shape.kind, shape.lengths, load, headroom=headroom)
-    return _AskedFor((scenario,), f"The profile {shape.name}", MOST_REFUSED)
+    return _AskedFor((scenario,), f"The profile {shape.name}", MOST_REFUSED, _OTHER_LENGTHS)
 
 
 def _workload(asked: Asked) -> str | None:

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Iterator
 from math import ceil
 from typing import Final
 
+from vramledger.plan.recorded import part_for
 from vramledger.plan.requirement import Contract, Load, LoadUnit, Requirement, Scenario
 from vramledger.sizing.evaluate import Evaluator
 from vramledger.sizing.from_plan import question_of
@@ -100,7 +101,9 @@ def _share_within(scenario: Scenario, input_max: int | None) -> float:
 
 
 def _requests(scenario: Scenario) -> float | None:
-    """Requests that one period of the scenario brings; None where the load gives no rate."""
+    """Requests of the log's slice, or that one period brings; None where the load gives no rate."""
+    if scenario.recorded is not None and scenario.load.recorded:
+        return part_for(scenario.recorded, scenario.name).requests
     rate = _rate(scenario.load, scenario.lengths.mean_output)
     return None if rate is None else rate * 3600 * _hours(scenario.hours)
 
