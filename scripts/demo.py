@@ -56,7 +56,7 @@ def from_a_log() -> None:
     with tempfile.TemporaryDirectory() as folder:
         workload = Path(folder) / "workload.parquet"
         print(f"\n3. What do the requests of a log ask for?   (vram workload import {LOG.name})\n")
-        print(import_text(import_logs([str(LOG)], workload), [LOG.name], Path(workload.name)))
+        print(import_text(import_logs([str(LOG)], workload), Path(workload.name)))
         profile = load_profile(workload)
         print(f"\n{opening(profile)}\n{headline(profile)}")
         print(

@@ -170,6 +170,17 @@ def test_coarse_lengths_have_two_figures_and_times_move_by_a_second_at_most(
     )
 
 
+def test_prefix_blocks_beyond_a_rounded_input_are_cut_off(tmp_path: Path) -> None:
+    log = "".join(
+        json.dumps({"i": tokens, "o": 1, "p": list(range(-(-tokens // 16)))}) + "\n"
+        for tokens in (1040, 1050, 40)
+    )
+    mapping = {"input": "i", "output": "o", "prefix": "p"}
+    found = imported(tmp_path, log, name="log.jsonl", mapping=mapping, coarsen=True)
+    assert found.column("input_tokens") == [1000, 1100, 40]
+    assert [len(blocks) for blocks in found.column("prefix_blocks")] == [63, 66, 3]
+
+
 @given(st.lists(st.integers(0, 10**18), min_size=2, max_size=20))
 def test_rounding_to_two_figures_is_monotonic_and_within_five_percent(values: list[int]) -> None:
     before = np.array(sorted(values), np.int64)

@@ -1,6 +1,6 @@
 """The loss report of an import, as text and as JSON."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Final
 
@@ -24,7 +24,7 @@ def to_json(found: Imported) -> dict[str, Any]:
     }
 
 
-def to_text(found: Imported, files: Sequence[str], output: Path) -> str:
+def to_text(found: Imported, output: Path) -> str:
     """The loss report for a person."""
     report = found.report
     lines = [_first(report), *_dropped(report), *_files(report), *_clock(report.clock)]
@@ -35,7 +35,6 @@ def to_text(found: Imported, files: Sequence[str], output: Path) -> str:
         lines.append("Nothing was written: no request could be read.")
     else:
         lines.append(f"Wrote {output}: {_count(report.requests, 'request')}, without identities.")
-    del files
     return "\n".join(lines)
 
 

@@ -49,7 +49,7 @@ def read_log(content: bytes, folder: Path) -> None:
     assert (found.stored.rows if found.stored else 0) == report.requests
     json.dumps(to_json(found), allow_nan=False)
     if found.stored is None:
-        raise BadInput(to_text(found, [], folder).splitlines()[-1])
+        raise BadInput(to_text(found, folder).splitlines()[-1])
 
 
 TARGETS = (Target("request log", 3_000, make_log, read_log),)

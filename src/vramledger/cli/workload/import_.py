@@ -106,7 +106,7 @@ def command(
     if as_json:
         show_json(report.to_json(found))
     else:
-        show(report.to_text(found, files, out))
+        show(report.to_text(found, out))
     if found.stored is None:
         show("vram: No request could be read; nothing was written.", err=True)
         return ExitCode.BAD_INPUT
