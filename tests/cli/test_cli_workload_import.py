@@ -69,6 +69,13 @@ def test_the_output_goes_to_a_usual_name(log: Path, tmp_path: Path) -> None:
     assert pq.read_metadata(tmp_path / "workload.parquet").num_rows == 3
 
 
+def test_a_folder_may_have_any_name(log: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "o'brien; [é] \""
+    folder.mkdir()
+    assert run(["workload", "import", str(log), "-o", str(folder / "w.parquet")]) == 0
+    assert [each.name for each in folder.iterdir()] == ["w.parquet"]
+
+
 def test_nothing_readable_exits_2_and_reports_the_loss_all_the_same(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -89,9 +89,9 @@ def arranged(spool: Spool, arrangement: Arrangement, scratch: Path) -> Iterator[
     import duckdb
     import pyarrow as pa
 
-    connection = duckdb.connect()
+    limits = {"memory_limit": _MEMORY, "temp_directory": str(scratch / "sort")}
+    connection = duckdb.connect(config=limits)
     try:
-        connection.execute(f"SET memory_limit='{_MEMORY}'; SET temp_directory='{scratch / 'sort'}'")
         reader = pa.RecordBatchReader.from_batches(spool_schema(), _timed(spool, arrangement))
         connection.register("reader", reader)
         connection.execute("CREATE TEMP TABLE spool AS SELECT * FROM reader")

@@ -136,10 +136,8 @@ class _Sorted:
 
         spool = self._scratch / "spool.parquet"
         retries = _spool(self._batches, spool)
-        self._connection = duckdb.connect()
-        self._connection.execute(
-            f"SET memory_limit='{_MEMORY}'; SET temp_directory='{self._scratch / 'sort'}'"
-        )
+        limits = {"memory_limit": _MEMORY, "temp_directory": str(self._scratch / "sort")}
+        self._connection = duckdb.connect(config=limits)
         query = _ORDERED_RETRIES if retries else _ORDERED
         schema = arrow_schema()
         found = self._connection.sql(query, params={"spool": str(spool)})
