@@ -89,8 +89,9 @@ def arranged(spool: Spool, arrangement: Arrangement, scratch: Path) -> Iterator[
     import duckdb
     import pyarrow as pa
 
-    limits = {"memory_limit": _MEMORY, "temp_directory": str(scratch / "sort")}
-    connection = duckdb.connect(config=limits)
+    connection = duckdb.connect(
+        config={"memory_limit": _MEMORY, "temp_directory": str(scratch / "sort")}
+    )
     try:
         reader = pa.RecordBatchReader.from_batches(spool_schema(), _timed(spool, arrangement))
         connection.register("reader", reader)

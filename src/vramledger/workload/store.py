@@ -136,8 +136,9 @@ class _Sorted:
 
         spool = self._scratch / "spool.parquet"
         retries = _spool(self._batches, spool)
-        limits = {"memory_limit": _MEMORY, "temp_directory": str(self._scratch / "sort")}
-        self._connection = duckdb.connect(config=limits)
+        self._connection = duckdb.connect(
+            config={"memory_limit": _MEMORY, "temp_directory": str(self._scratch / "sort")}
+        )
         query = _ORDERED_RETRIES if retries else _ORDERED
         schema = arrow_schema()
         found = self._connection.sql(query, params={"spool": str(spool)})
