@@ -1,12 +1,12 @@
 """What arrives when: a table of tens of seconds, and single seconds only where they decide.
 
-A log of weeks has millions of seconds; its scenarios begin and end at one of them. The heaviest
-window of 900 s starts in the ten seconds w only if the 91 tens from w on together weigh at least as
-much as the heaviest 90 tens: only there, and where such windows end, are seconds looked at one by one.
+A log of weeks has millions of seconds; its scenarios begin and end at one of them. A window of 900 s
+that starts in the ten seconds w weighs no more than the 91 tens from w on. So the likeliest windows are
+looked at second by second first, and then all others that may be as heavy as what was found.
 """
 
 from collections.abc import Collection, Sequence
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from vramledger.workload.profile.aggregates import Expression, second, whole
 from vramledger.workload.scenarios import LONG_BURST_S, PEAK_S, Seconds
@@ -16,7 +16,11 @@ if TYPE_CHECKING:
 
     Integers = np.ndarray[Any, np.dtype[np.int64]]
 
+Steps: TypeAlias = frozenset[int]  # numbers of steps from second 0
+Span: TypeAlias = tuple[int, int]  # half-open, of seconds
+
 STEP_S: Final = 10
+_FEW: Final = 24
 
 
 def by_step(
@@ -53,45 +57,80 @@ def second_statistics(table: Expression) -> Expression:
     )
 
 
-def undecided(steps: Seconds, last_second: int) -> list[tuple[int, int]]:
-    """The spans of seconds, half-open, that must be looked at one by one.
+def undecided(steps: Seconds, best_of: Seconds, looked_at: Steps) -> Steps:
+    """The numbers of the steps that must still be looked at second by second.
+
+    The first time, those of the likeliest windows; once these are known, all that may hold a heavier.
 
     Args:
-        steps: of `STEP_S` seconds, ascending.
-        last_second: of the last arrival.
+        steps: of `STEP_S` seconds, ascending; their last is that of the last arrival.
+        best_of: what is known of single seconds, and steps elsewhere.
+        looked_at: the steps that are known second by second.
+    """
+    last = int(steps.second[-1]) // STEP_S
+    look = {last}
+    tokens = "tokens" if steps.tokens.any() else "requests"
+    for length_s, name in ((PEAK_S, tokens), (LONG_BURST_S, "long_tokens")):
+        weights = getattr(steps, name)
+        reach = _reach(steps.second // STEP_S, weights, last + 1, length_s // STEP_S)
+        best = _heaviest(best_of.second, getattr(best_of, name), length_s, looked_at)
+        starts = _above(reach, best) if looked_at else [int(reach.argmax())]
+        ends = (start + length_s // STEP_S for start in starts)
+        look |= {*starts, *(end for end in ends if end <= last)}
+        look |= {max(0, last - length_s // STEP_S), max(0, last - length_s // STEP_S + 1)}
+    return frozenset(look - looked_at)
+
+
+def _above(reach: "Integers", best: int) -> list[int]:
+    import numpy as np
+
+    return [int(place) for place in np.flatnonzero(reach >= best)] if best else []
+
+
+def _reach(places: "Integers", weights: "Integers", number: int, length: int) -> "Integers":
+    """What `length` + 1 steps weigh together from each step on: no window beginning in it is heavier."""
+    import numpy as np
+
+    each = np.zeros(number, np.int64)
+    each[places] = weights
+    upto = np.concatenate(([0], np.cumsum(each)))
+    first = np.arange(number)
+    found: Integers = upto[np.minimum(first + length + 1, number)] - upto[first]
+    return found
+
+
+def _heaviest(second: "Integers", weights: "Integers", length_s: int, looked_at: Steps) -> int:
+    """The weight of the heaviest window that is known exactly.
+
+    Those are the windows of whole steps, and those that begin and end in steps looked at.
     """
     import numpy as np
 
-    covered = last_second + 1
-    look = np.zeros(last_second // STEP_S + 1, bool)
-    look[-1] = True
-    tokens = steps.tokens if steps.tokens.any() else steps.requests
-    for length_s, weights in ((PEAK_S, tokens), (LONG_BURST_S, steps.long_tokens)):
-        if covered < length_s or not weights.any():
-            continue
-        look[(covered - length_s) // STEP_S] = True
-        starts = _starts(np.bincount(steps.second // STEP_S, weights, len(look)), length_s)
-        look[starts] = True
-        ends = starts + length_s // STEP_S
-        look[ends[ends < len(look)]] = True
-    edges = np.flatnonzero(np.diff(look, prepend=False, append=False)).reshape(-1, 2) * STEP_S
-    return [(int(start), int(end)) for start, end in edges]
+    upto = np.concatenate(([0], np.cumsum(weights)))
+    held = upto[np.searchsorted(second, second + length_s)] - upto[:-1]
+    ends = (second + length_s) // STEP_S
+    known = np.isin(ends, list(looked_at)) | (ends > second[-1] // STEP_S)
+    return int(held[(second % STEP_S == 0) | known].max(initial=0))
 
 
-def _starts(weights: Any, length_s: int) -> "Integers":
-    """The steps in which the heaviest window may start."""
-    import numpy as np
-
-    length = length_s // STEP_S
-    upto = np.concatenate(([0], np.cumsum(weights.astype(np.int64))))
-    last = len(upto) - 1
-    first = np.arange(last)
-    aligned = upto[np.minimum(first + length, last)] - upto[first]
-    reach = upto[np.minimum(first + length + 1, last)] - upto[first]
-    return np.flatnonzero(reach >= aligned.max())
+def grouped(spans: Sequence[Span]) -> list[Sequence[Span]]:
+    """Spans to ask for together: a few one by one, since an engine finds one without reading all."""
+    return [[each] for each in spans] if len(spans) <= _FEW else [spans]
 
 
-def in_spans(table: Expression, spans: Sequence[tuple[int, int]]) -> Expression:
+def spans_of(steps: Steps) -> list[Span]:
+    """The half-open spans of seconds that these steps cover; neighbours become one."""
+    spans: list[Span] = []
+    for step in sorted(steps):
+        start = step * STEP_S
+        if spans and spans[-1][1] == start:
+            spans[-1] = (spans[-1][0], start + STEP_S)
+        else:
+            spans.append((start, start + STEP_S))
+    return spans
+
+
+def in_spans(table: Expression, spans: Sequence[Span]) -> Expression:
     """The requests that arrive in any of the half-open spans of seconds."""
     import ibis
 
@@ -99,7 +138,7 @@ def in_spans(table: Expression, spans: Sequence[tuple[int, int]]) -> Expression:
     return table.filter(ibis.or_(*each))
 
 
-def spliced(steps: Seconds, close: Seconds, spans: Sequence[tuple[int, int]]) -> Seconds:
+def spliced(steps: Seconds, close: Seconds, spans: Sequence[Span]) -> Seconds:
     """The seconds within the spans, and beyond them the steps, each at its first second."""
     import numpy as np
 

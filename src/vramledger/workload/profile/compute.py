@@ -1,6 +1,6 @@
 """A profile of requests where they lie: questions to an engine, figures from its whole numbers."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
@@ -169,12 +169,10 @@ class _Asking:
         offset, half = self._metadata.week_offset_s, None
         if offset is not None and "arrival_s" in self._held:
             half = half_of_day(self._table, offset)
-        return self._counted(self._table, half)
+        return self._counted(length_counts.questions(self._table, self._held, half))
 
-    def _counted(self, table: Any, half: Any = None) -> Mapping[str, Any]:
-        if not {"input_tokens", "output_tokens"} & self._held:
-            return length_counts.NOTHING
-        return self.answers.columns(length_counts.question(table, self._held, half))
+    def _counted(self, questions: Sequence[Any]) -> Mapping[str, Any]:
+        return length_counts.joined([self.answers.columns(each) for each in questions])
 
     def _context(self, lengths: LengthCounts) -> tuple[ContextLimit, ...]:
         table, inputs, totals = self._table, lengths.inputs, lengths.totals
@@ -200,18 +198,26 @@ class _Asking:
         above = scenarios.long_input(inputs.values, inputs.counts) if inputs else None
         steps = self._seconds(self._table, above, arrival_counts.STEP_S)
         found = self.answers.one(arrival_counts.second_statistics(self._table))
-        spans = arrival_counts.undecided(steps, int(facts["last_s"]))
-        near = arrival_counts.in_spans(self._table, spans)
-        close = self._seconds(near, above, 1)
         return _Times(
             steps=steps,
-            seconds=arrival_counts.spliced(steps, close, spans),
+            seconds=self._closely(steps, above),
             squares=found["squares"],
             most=found["most"],
             busy=found["busy"],
             first_s=facts["first_s"],
             last_s=facts["last_s"],
         )
+
+    def _closely(self, steps: scenarios.Seconds, above: int | None) -> scenarios.Seconds:
+        """Single seconds wherever a scenario may begin or end."""
+        seconds, looked_at = steps, arrival_counts.Steps()
+        while look := arrival_counts.undecided(steps, seconds, looked_at):
+            spans = arrival_counts.spans_of(look)
+            for some in arrival_counts.grouped(spans):
+                near = arrival_counts.in_spans(self._table, some)
+                seconds = arrival_counts.spliced(seconds, self._seconds(near, above, 1), some)
+            looked_at |= look
+        return seconds
 
     def _seconds(self, table: Any, above: int | None, step_s: int) -> scenarios.Seconds:
         import numpy as np
@@ -299,7 +305,7 @@ class _Asking:
         if half is not None:
             return length_counts.counts(by_half, (half,))
         table = of_window(self._table, window, self._metadata.week_offset_s)
-        return length_counts.counts(self._counted(table))
+        return length_counts.counts(self._counted(length_counts.question(table, self._held)))
 
     def _durations(self, window: scenarios.Window) -> Durations | None:
         if "duration_s" not in self._held:

@@ -1,7 +1,7 @@
 """How often lengths occur, alone, together and in sum: one question, so that a log is read once."""
 
 from collections import defaultdict
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any, Final
 
 from vramledger.frozen import frozen
@@ -16,7 +16,7 @@ _PACK: Final = 1 << 31  # two lengths in one whole number of 64 bits
 _COLUMNS: Final = ("part", "half", "first", "second", "requests", "sum_1", "sum_2", "longest")
 
 
-NOTHING: Final[Mapping[str, Any]] = dict.fromkeys(_COLUMNS, ())  # no answer at all
+_LENGTHS: Final = {"input_tokens": _INPUT, "output_tokens": _OUTPUT}
 
 
 @frozen
@@ -33,22 +33,53 @@ class LengthCounts:
     joint: Joint | None
 
 
-def question(table: Expression, held: Collection[str], half: Expression | None) -> Expression:
-    """The counts of every half (an expression of a small whole number) of a table; see `counts`."""
+def questions(
+    table: Expression, held: Collection[str], half: Expression | None
+) -> list[Expression]:
+    """The counts of a whole log, as few scans as there can be; see `counts`.
+
+    Args:
+        table: of requests.
+        held: its columns that hold anything.
+        half: a small whole number for each request; None where there are no halves. With it, the
+            parts are one question, so that an engine finds the half of a request once.
+    """
     import ibis
 
-    names = [name for name in ("input_tokens", "output_tokens") if name in held]
+    names = [name for name in _LENGTHS if name in held]
     zero = ibis.literal(0, "int8")
     each = table.select(*names, half=zero if half is None else half)
+    totals = [_filled(_totals(each), _TOTAL)] if len(names) == 2 else []
+    parts = _parts(each, names)
+    return [*parts, *totals] if half is None or len(parts) < 2 else [ibis.union(*parts), *totals]
+
+
+def question(table: Expression, held: Collection[str]) -> list[Expression]:
+    """The counts of a few requests but their totals; see `counts`."""
+    import ibis
+
+    names = [name for name in _LENGTHS if name in held]
+    parts = _parts(table.select(*names, half=ibis.literal(0, "int8")), names)
+    return [ibis.union(*parts)] if len(parts) > 1 else parts
+
+
+def _parts(each: Expression, names: Sequence[str]) -> list[Expression]:
     parts = []
-    for part, name in enumerate(("input_tokens", "output_tokens")):
-        if name in held:
-            first = each[name].fill_null(_UNKNOWN)
-            found = each.group_by(first=first, half=each.half).agg(requests=each.count())
-            parts.append(_filled(found, part))
-    if len(names) == 2:
-        parts += [_filled(_totals(each), _TOTAL), _filled(_joint(each), _JOINT)]
-    return ibis.union(*parts) if len(parts) > 1 else parts[0]
+    for name in names:
+        first = each[name].fill_null(_UNKNOWN)
+        found = each.group_by(first=first, half=each.half).agg(requests=each.count())
+        parts.append(_filled(found, _LENGTHS[name]))
+    return [*parts, _filled(_joint(each), _JOINT)] if len(names) == 2 else parts
+
+
+def joined(answers: Sequence[Mapping[str, Any]]) -> Mapping[str, Any]:
+    """The answers to several questions as one."""
+    import numpy as np
+
+    nothing = np.zeros(0, np.int64)
+    return {
+        name: np.concatenate([nothing, *(answer[name] for answer in answers)]) for name in _COLUMNS
+    }
 
 
 def _totals(each: Expression) -> Expression:
@@ -91,8 +122,6 @@ def counts(found: Mapping[str, Any], halves: Collection[int] | None = None) -> L
     """
     import numpy as np
 
-    if not len(found["part"]):
-        return LengthCounts(None, None, None, None, None)
     wanted = np.ones(len(found["part"]), bool)
     if halves is not None:
         wanted = np.isin(found["half"], list(halves))
