@@ -46,7 +46,8 @@ def test_the_verdict_on_two_logs_is_that_of_the_exact_test_on_their_rows(tmp_pat
     seen = set()
     for seed in range(8):
         logs = [plain(1500, 2 * seed), plain(1500, 2 * seed + 1)]
-        report = closeness(*(profile_of(rows, tmp_path) for rows in logs), seed)
+        one, other = (profile_of(rows, tmp_path) for rows in logs)
+        report = closeness(one, other, seed)
         line = report.lines[0]
         exact = ks_2samp(*([row["input_tokens"] for row in rows] for rows in logs))
         assert (line.part, line.statistic) == ("input tokens", "Kolmogorov-Smirnov")

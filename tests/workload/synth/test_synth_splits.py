@@ -15,6 +15,7 @@ splits = st.builds(
     st.sampled_from((0.0, 0.5, 20.0)),
     st.sampled_from((1e-6, 0.3, 50.0, inf)),
     st.sampled_from((0.0, 0.4, 1.0)),
+    st.sampled_from((0.0, 0.5, 1.0)),
 )
 
 
@@ -62,6 +63,16 @@ def test_counts_more_even_than_a_lot_are_drawn_more_even() -> None:
     assert split.even_share > 0
     even = cut(counts, split, np.random.default_rng(1)).var()
     assert even == pytest.approx(lot / 3, rel=0.1)
+
+
+@pytest.mark.parametrize("mixed", [0.0, 0.4, 1.0])
+def test_even_counts_have_the_empty_parts_asked_for(mixed: float) -> None:
+    counts = np.random.default_rng(2).poisson(30, 20_000)
+    seen = cut(counts, Split(10, even_share=0.6, mixed=mixed), np.random.default_rng(3))
+    split = fitted(counts, 10, float(seen.var()), float((seen == 0).mean()))
+    again = cut(counts, split, np.random.default_rng(4))
+    assert again.var() == pytest.approx(seen.var(), rel=0.05)
+    assert (again == 0).mean() == pytest.approx((seen == 0).mean(), abs=0.0015)
 
 
 def test_windows_without_requests_are_cut_into_parts_without() -> None:

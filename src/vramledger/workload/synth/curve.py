@@ -7,6 +7,7 @@ are empty. Within the smallest window arrivals are even: a profile says nothing 
 
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
+from math import exp
 from typing import TYPE_CHECKING, Final
 
 from vramledger.errors import CannotKnow
@@ -98,11 +99,19 @@ def _windows(arrival: Arrival) -> list[int]:
 
 
 def _empty_share(arrival: Arrival, window: int) -> float | None:
-    """Of the whole windows, those without a request; None where the profile does not say."""
-    windows = int((arrival.span_s or 0.0) // window)
-    if not windows or not any(float(w) == window for w in arrival.empty):
+    """Of the windows of whole minutes, those without a request; None where the profile does not say.
+
+    The profile counts those of the last, incomplete minute too: as many as Poisson arrivals at its
+    rate leave empty are taken off.
+    """
+    span = arrival.span_s or 0.0
+    minutes = max(len(arrival.per_minute) - 1, 1)
+    if span < window or not any(float(w) == window for w in arrival.empty):
         return None
-    return min(1.0, _stated(arrival.empty, window) / windows)
+    rest = max(0.0, span - MINUTE * minutes)
+    left = rest // window * exp(-arrival.per_minute[-1] * window / rest) if rest else 0.0
+    windows = min(MINUTE * minutes, span) // window
+    return min(1.0, max(0.0, _stated(arrival.empty, window) - left) / windows)
 
 
 def _stated(figures: Mapping[str, float], window: int) -> float:

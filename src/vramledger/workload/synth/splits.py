@@ -9,9 +9,11 @@ shares is (1 + c) / (1 + k c), and an active part stays empty with the probabili
 
 (Johnson, Kotz, Balakrishnan, Discrete Multivariate Distributions, 1997, chapter 35). The variance of
 the parts' counts fixes c for a given b; the share of empty parts fixes b. Counts more even than a lot's
-are made by handing out a share of each window's requests in equal parts.
+are made by handing out a share of the requests in equal parts before the lot: the same share in every
+window, or all in some windows and none in others.
 """
 
+from collections.abc import Callable
 from math import comb, inf
 from typing import TYPE_CHECKING, Final
 
@@ -23,6 +25,7 @@ if TYPE_CHECKING:
 
 _LEAST: Final = 1e-6  # of c
 _MOST: Final = 1e6
+_EVEN_FITTED: Final = 4_000  # windows drawn where no formula has their parts
 _BURSTS: Final = (-3.0, 5.0)  # of log10 b: from all parts active to one alone
 
 
@@ -34,6 +37,7 @@ class Split:
     burst: float = 0.0  # b; 0: all parts are active
     concentration: float = inf  # c; inf: active parts are alike
     even_share: float = 0.0  # of the requests, handed out in equal parts
+    mixed: float = 0.0  # share of windows that are handed out in equal parts whole or not at all
 
 
 @frozen
@@ -100,13 +104,49 @@ def fitted(counts: "NDArray[np.int64]", parts: int, variance: float, empty: floa
         return Split(parts)
     together = ((variance + (mean / parts) ** 2) * parts - mean) / pairs
     if together <= 1 / parts:
-        lot = mean * (1 - 1 / parts) / parts
-        within = variance - (square - mean**2) / parts**2
-        return Split(parts, even_share=min(1.0, max(0.0, 1 - within / lot)))
+        return _more_even(counts, parts, variance, empty)
     if together >= 1:
         return Split(parts, concentration=_LEAST)
     windows = _Windows(*np.unique(counts, return_counts=True), parts)
     return _of_empty(windows, together, empty)
+
+
+def _more_even(
+    counts: "NDArray[np.int64]", parts: int, variance: float, empty: float | None
+) -> Split:
+    """Of the windows more even than a lot's, as many all or nothing as bring the empty parts.
+
+    Whole parts leave a remainder to the lot, for which there is no formula: draws of a seed of their own
+    are measured.
+    """
+    import numpy as np
+
+    windows = np.resize(counts, max(_EVEN_FITTED, min(len(counts), 4 * _EVEN_FITTED)))
+
+    def drawn(split: Split) -> "NDArray[np.int64]":
+        return cut(windows, split, np.random.Generator(np.random.PCG64(0)))
+
+    def of_mixed(mixed: float) -> Split:
+        def split(share: float) -> Split:
+            return Split(parts, even_share=share, mixed=mixed)
+
+        return split(_halved(lambda share: drawn(split(share)).var() > variance, 12))
+
+    def too_few_empty(mixed: float) -> bool:
+        return float((drawn(of_mixed(mixed)) == 0).mean()) < (empty or 0.0)
+
+    if not too_few_empty(0.0):
+        return of_mixed(0.0)
+    return of_mixed(_halved(too_few_empty, 7))
+
+
+def _halved(too_low: Callable[[float], bool], times: int) -> float:
+    """The place between 0 and 1 up to which it is too low, after so many halvings."""
+    low, high = 0.0, 1.0
+    for _ in range(times):
+        middle = (low + high) / 2
+        low, high = (middle, high) if too_low(middle) else (low, middle)
+    return (low + high) / 2
 
 
 def _of_empty(windows: _Windows, together: float, empty: float | None) -> Split:
@@ -170,12 +210,25 @@ def cut(
     """The counts of all parts of all windows, in order."""
     import numpy as np
 
-    share = counts * split.even_share / split.parts
-    lot = rng.random(len(counts)) if split.even_share else 0.0
-    handed = np.minimum(np.floor(share + lot).astype(np.int64), counts // split.parts)
+    handed = _handed(counts, split, rng) if split.even_share else np.zeros_like(counts)
     left = counts - handed * split.parts
     drawn = rng.multinomial(left, _weights(counts, split, rng))
     return (drawn + handed[:, None]).reshape(-1)
+
+
+def _handed(
+    counts: "NDArray[np.int64]", split: Split, rng: "np.random.Generator"
+) -> "NDArray[np.int64]":
+    """What each part of a window gets before the lot."""
+    import numpy as np
+
+    share = np.full(len(counts), split.even_share)
+    if split.mixed:
+        whole = rng.random(len(counts)) < split.mixed
+        share[whole] = rng.random(int(whole.sum())) < split.even_share
+    found = np.floor(counts * share / split.parts + rng.random(len(counts)))
+    handed: NDArray[np.int64] = np.minimum(found.astype(np.int64), counts // split.parts)
+    return handed
 
 
 def _weights(
