@@ -99,7 +99,7 @@ def _duckdb(path: Path) -> Iterator[Engine]:
         connection.read_parquet(str(path)).create_view("requests")
 
         def fetch(question: Any) -> "pa.Table":
-            sql = str(ibis.to_sql(question, dialect="duckdb"))
+            sql = str(ibis.to_sql(question, dialect="duckdb", pretty=False))
             return connection.sql(sql).to_arrow_table()
 
         yield Engine(ibis.table(ibis.Schema.from_pyarrow(arrow_schema()), "requests"), fetch)

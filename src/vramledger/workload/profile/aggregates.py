@@ -33,7 +33,7 @@ def milliseconds(seconds: Expression) -> Expression:
 
 
 def octave_step(tokens: Expression) -> Expression:
-    """The largest k with 2^(k/4) <= tokens, -1 for 0 tokens; `bin_of_step` makes a bin of it.
+    """The largest k with 2^(k/4) <= tokens, -1 for 0 tokens, null for null; see `bin_of_step`.
 
     A logarithm may err in its last digits, so a length that is a power of two could fall below its
     own step. The nudge lifts it: 1e-9 of a step moves the edge by less than 0.2 tokens at 2^30, and no
@@ -41,7 +41,8 @@ def octave_step(tokens: Expression) -> Expression:
     """
     import ibis
 
-    at_least = ibis.greatest(tokens.cast("float64"), ibis.literal(0.9, "float64"))
+    tokens = tokens.cast("float64")
+    at_least = ibis.ifelse(tokens < 1, ibis.literal(0.9, "float64"), tokens)
     step = at_least.ln() * ibis.literal(_PER_LN, "float64") + ibis.literal(_NUDGE, "float64")
     return step.floor().cast("int8")
 

@@ -1,7 +1,7 @@
-"""What arrives when: a table of tens of seconds, and single seconds only where they decide.
+"""What arrives when: a table of steps of 5 s, and single seconds only where they decide.
 
 A log of weeks has millions of seconds; its scenarios begin and end at one of them. A window of 900 s
-that starts in the ten seconds w weighs no more than the 91 tens from w on. So the likeliest windows are
+that starts in step w weighs no more than the 181 steps from w on. So the likeliest windows are
 looked at second by second first, and then all others that may be as heavy as what was found.
 """
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 Steps: TypeAlias = frozenset[int]  # numbers of steps from second 0
 Span: TypeAlias = tuple[int, int]  # half-open, of seconds
 
-STEP_S: Final = 10
+STEP_S: Final = 5
 _FEW: Final = 24
 
 

@@ -10,8 +10,7 @@ from vramledger.workload.profile.frequency import Frequency, added_up
 from vramledger.workload.profile.profile import Cell, Joint
 
 _INPUT, _OUTPUT, _TOTAL, _JOINT = range(4)  # parts of the answer
-_UNKNOWN: Final = -1  # a length that the log does not say
-_NO_STEP: Final = -2  # octave steps begin at -1
+_NONE: Final = -2  # a length that the log does not say; octave steps begin at -1
 _PACK: Final = 1 << 31  # two lengths in one whole number of 64 bits
 _COLUMNS: Final = ("part", "half", "first", "second", "requests", "sum_1", "sum_2", "longest")
 
@@ -66,8 +65,7 @@ def question(table: Expression, held: Collection[str]) -> list[Expression]:
 def _parts(each: Expression, names: Sequence[str]) -> list[Expression]:
     parts = []
     for name in names:
-        first = each[name].fill_null(_UNKNOWN)
-        found = each.group_by(first=first, half=each.half).agg(requests=each.count())
+        found = each.group_by(first=each[name], half=each.half).agg(requests=each.count())
         parts.append(_filled(found, _LENGTHS[name]))
     return [*parts, _filled(_joint(each), _JOINT)] if len(names) == 2 else parts
 
@@ -84,34 +82,32 @@ def joined(answers: Sequence[Mapping[str, Any]]) -> Mapping[str, Any]:
 
 def _totals(each: Expression) -> Expression:
     given, made = whole(each.input_tokens), each.output_tokens
-    return each.group_by(first=(given + made).fill_null(_UNKNOWN)).agg(
+    return each.group_by(first=given + made).agg(
         requests=each.count(),
-        sum_1=whole((whole(made) * (given * 2 + made + 1)).sum().fill_null(0)),
+        sum_1=whole((whole(made) * (given * 2 + made + 1)).sum()),
     )
 
 
 def _joint(each: Expression) -> Expression:
-    import ibis
-
     given, made = each.input_tokens, each.output_tokens
-    known = given.notnull() & made.notnull()
-    first = ibis.ifelse(known, octave_step(given), ibis.literal(_NO_STEP, "int8"))
-    second = ibis.ifelse(known, octave_step(made), ibis.literal(_NO_STEP, "int8"))
-    return each.group_by(first=first, second=second, half=each.half).agg(
+    return each.group_by(first=octave_step(given), second=octave_step(made), half=each.half).agg(
         requests=each.count(),
-        sum_1=whole(given.sum().fill_null(0)),
-        sum_2=whole(made.sum().fill_null(0)),
-        longest=((whole(given) + made) * _PACK + given).max().fill_null(0),
+        sum_1=whole(given.sum()),
+        sum_2=whole(made.sum()),
+        longest=((whole(given) + made) * _PACK + given).max(),
     )
 
 
 def _filled(found: Expression, part: int) -> Expression:
-    """The columns of every part, in one order and type."""
+    """The columns of every part, in one order and type; what is null becomes `_NONE`."""
     import ibis
 
     there = set(found.columns)
-    zero = ibis.literal(0, "int64")
-    columns = {name: whole(found[name]) if name in there else zero for name in _COLUMNS[1:]}
+    none = ibis.literal(0, "int64")
+    columns = {
+        name: whole(found[name]).fill_null(_NONE) if name in there else none
+        for name in _COLUMNS[1:]
+    }
     return found.select(part=ibis.literal(part, "int64"), **columns)
 
 
@@ -127,7 +123,7 @@ def counts(found: Mapping[str, Any], halves: Collection[int] | None = None) -> L
         wanted = np.isin(found["half"], list(halves))
     totals, steps = None, None
     if halves is None:
-        known = (found["part"] == _TOTAL) & (found["first"] != _UNKNOWN)
+        known = (found["part"] == _TOTAL) & (found["first"] != _NONE)
         totals = added_up(found["first"][known], found["requests"][known])
         steps = added_up(found["first"][known], found["sum_1"][known])
     return LengthCounts(
@@ -140,12 +136,14 @@ def counts(found: Mapping[str, Any], halves: Collection[int] | None = None) -> L
 
 
 def _alone(found: Mapping[str, Any], wanted: Any, part: int) -> Frequency | None:
-    rows = wanted & (found["part"] == part) & (found["first"] != _UNKNOWN)
+    rows = wanted & (found["part"] == part) & (found["first"] != _NONE)
     return added_up(found["first"][rows], found["requests"][rows])
 
 
 def _together(found: Mapping[str, Any], wanted: Any) -> Joint | None:
-    rows = wanted & (found["part"] == _JOINT) & (found["first"] != _NO_STEP)
+    rows = (
+        wanted & (found["part"] == _JOINT) & (found["first"] != _NONE) & (found["second"] != _NONE)
+    )
     if not rows.any():
         return None
     counted = ("first", "second", "requests", "sum_1", "sum_2")
