@@ -14,8 +14,8 @@ from vramledger.evidence import Basis
 from vramledger.frozen import frozen
 from vramledger.plan.problems import NotStated
 from vramledger.plan.requirement import Load, LoadUnit
+from vramledger.record.outcome import Outcome
 from vramledger.units import plain
-from vramledger.workload.outcome import Outcome
 from vramledger.workload.profile.profile import Joint, Lengths, Profile, Slice
 
 SLICES: Final = ("daily", "peak", "long-burst", "tail", "day", "night")

@@ -3,7 +3,7 @@
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 
-from vramledger.workload.outcome import Outcome
+from vramledger.record.outcome import Outcome
 
 
 class RowProblem(Exception):

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from parsed_samples import parsed
-from vramledger.workload.outcome import Outcome
+from vramledger.record.outcome import Outcome
 from workload_samples import TRACES, VARIANTS, csv
 
 _AZURE = "TIMESTAMP,ContextTokens,GeneratedTokens"

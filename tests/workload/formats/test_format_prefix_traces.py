@@ -7,10 +7,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from parsed_samples import parsed
+from vramledger.record.outcome import Outcome
 from vramledger.workload.formats.format import Clock, Framing, Head
 from vramledger.workload.formats.parts.block_size import consistent_sizes
 from vramledger.workload.formats.registry import format_named
-from vramledger.workload.outcome import Outcome
 from workload_samples import TRACES, VARIANTS, jsonl
 
 _S = 10**9

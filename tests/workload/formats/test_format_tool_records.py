@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from parsed_samples import parsed
-from vramledger.workload.outcome import Outcome
+from vramledger.record.outcome import Outcome
 from workload_samples import TRACES, jsonl
 
 _S = 10**9

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from parsed_samples import parsed
+from vramledger.record.outcome import Outcome
 from vramledger.workload.formats.parts.completion_path import require_completion
-from vramledger.workload.outcome import Outcome
 from vramledger.workload.raw import RowProblem
 from workload_log_samples import ENVOY, ISTIO, LOG_VARIANTS, LOGS
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from parsed_samples import Parsed, parsed
-from vramledger.workload.outcome import Outcome
+from vramledger.record.outcome import Outcome
 from workload_log_samples import LOG_VARIANTS, LOGS, csv_of, failed_payload, payload, spend
 from workload_samples import jsonl
 

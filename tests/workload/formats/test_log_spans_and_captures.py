@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from parsed_samples import parsed
-from vramledger.workload.outcome import Outcome
+from vramledger.record.outcome import Outcome
 from workload_log_samples import (
     GEN_AI,
     LOG_VARIANTS,

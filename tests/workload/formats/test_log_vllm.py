@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from parsed_samples import Parsed, parsed
-from vramledger.workload.outcome import Outcome
+from vramledger.record.outcome import Outcome
 from workload_log_samples import LOG_VARIANTS, LOGS, VLLM_STATISTICS, vllm_received
 
 _SECOND = 10**9

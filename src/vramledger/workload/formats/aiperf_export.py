@@ -9,6 +9,7 @@ aiperf/metrics/types/output_sequence_length_metric.py).
 from collections.abc import Mapping
 from typing import Any, Final
 
+from vramledger.record.outcome import Outcome, of_status
 from vramledger.workload.fields import (
     nanoseconds,
     optional_duration_ns,
@@ -25,7 +26,6 @@ from vramledger.workload.formats.format import (
     row_by_row,
 )
 from vramledger.workload.formats.parts.embedded import first_text
-from vramledger.workload.outcome import Outcome, of_status
 from vramledger.workload.raw import RawRequest, RowProblem
 
 _UNITS_NS: Final = {"ns": 1, "us": 10**3, "ms": 10**6, "s": 10**9, "sec": 10**9}

@@ -7,6 +7,7 @@ before them. Source: https://docs.nvidia.com/aiperf/benchmark-modes/baseten-trac
 from collections.abc import Mapping
 from typing import Any, Final
 
+from vramledger.record.outcome import Outcome
 from vramledger.workload.fields import (
     MILLISECOND,
     nanoseconds,
@@ -28,7 +29,6 @@ from vramledger.workload.formats.format import (
 from vramledger.workload.formats.parts.block_size import consistent_sizes, stated_size
 from vramledger.workload.formats.parts.embedded import first_text
 from vramledger.workload.formats.parts.prefix_ids import prefix_ids
-from vramledger.workload.outcome import Outcome
 from vramledger.workload.raw import RawRequest, RowProblem
 
 

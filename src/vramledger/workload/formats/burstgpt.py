@@ -7,6 +7,7 @@ Source: https://github.com/HPMLL/BurstGPT.
 
 from typing import Final
 
+from vramledger.record.outcome import Outcome
 from vramledger.workload.fields import (
     SECOND,
     nanoseconds,
@@ -23,7 +24,6 @@ from vramledger.workload.formats.format import (
     row_by_row,
 )
 from vramledger.workload.formats.parts.embedded import first_text
-from vramledger.workload.outcome import Outcome
 from vramledger.workload.raw import RawRequest
 
 

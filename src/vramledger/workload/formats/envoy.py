@@ -12,6 +12,7 @@ import re
 from collections.abc import Mapping
 from typing import Any, Final
 
+from vramledger.record.outcome import Outcome, of_status
 from vramledger.workload.fields import whole_number
 from vramledger.workload.formats.format import (
     Clock,
@@ -25,7 +26,6 @@ from vramledger.workload.formats.format import (
 from vramledger.workload.formats.parts.completion_path import require_completion
 from vramledger.workload.formats.parts.embedded import first_text
 from vramledger.workload.formats.parts.times import optional_span_ns
-from vramledger.workload.outcome import Outcome, of_status
 from vramledger.workload.raw import RawRequest, RowProblem
 from vramledger.workload.timestamps import moment_ns
 

@@ -9,6 +9,7 @@ src/guidellm/benchmark/schemas/report.py).
 from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
+from vramledger.record.outcome import Outcome
 from vramledger.workload.fields import (
     MILLISECOND,
     SECOND,
@@ -27,7 +28,6 @@ from vramledger.workload.formats.format import (
     row_by_row,
 )
 from vramledger.workload.formats.parts.embedded import first_text
-from vramledger.workload.outcome import Outcome
 from vramledger.workload.raw import RawRequest, RowProblem
 
 _ENDS: Final = {

@@ -12,6 +12,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from vramledger.frozen import frozen
+from vramledger.record.outcome import Outcome
 from vramledger.workload.fields import optional_whole_number
 from vramledger.workload.formats.format import (
     Clock,
@@ -30,7 +31,6 @@ from vramledger.workload.formats.parts.times import (
     optional_span_ns,
 )
 from vramledger.workload.formats.parts.usage import Usage, of_usage
-from vramledger.workload.outcome import Outcome
 from vramledger.workload.raw import RawRequest, RowProblem
 from vramledger.workload.timestamps import moment_ns
 

@@ -11,6 +11,7 @@ metadata.user_api_key_user_id, end_user and metadata.user_api_key_hash.
 from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
+from vramledger.record.outcome import Outcome
 from vramledger.workload.formats.format import Clock, Context, Framing, Head, LogFormat, Record
 from vramledger.workload.formats.litellm_spend import (
     fill_tokens,
@@ -24,7 +25,6 @@ from vramledger.workload.formats.parts.times import (
     optional_moment_ns,
     optional_span_ns,
 )
-from vramledger.workload.outcome import Outcome
 from vramledger.workload.raw import RawRequest
 from vramledger.workload.timestamps import moment_ns
 

@@ -10,6 +10,7 @@ stands in the column status of newer versions, and within the JSON of metadata i
 from collections.abc import Mapping
 from typing import Any, Final
 
+from vramledger.record.outcome import Outcome
 from vramledger.workload.fields import optional_whole_number
 from vramledger.workload.formats.format import (
     Clock,
@@ -25,7 +26,6 @@ from vramledger.workload.formats.parts.embedded import first_text, mapping, valu
 from vramledger.workload.formats.parts.error_class import outcome_of_error
 from vramledger.workload.formats.parts.times import between_ns, optional_moment_ns
 from vramledger.workload.formats.parts.usage import Usage, of_usage
-from vramledger.workload.outcome import Outcome
 from vramledger.workload.raw import RawRequest, RowProblem
 from vramledger.workload.timestamps import moment_ns
 

@@ -13,6 +13,7 @@ from typing import Any, Final, TypeAlias
 
 from vramledger.errors import BadInput, UnknownName
 from vramledger.frozen import frozen
+from vramledger.record.outcome import Outcome, of_status
 from vramledger.workload.fields import (
     MILLISECOND,
     SECOND,
@@ -30,7 +31,6 @@ from vramledger.workload.formats.format import (
     Record,
     row_by_row,
 )
-from vramledger.workload.outcome import Outcome, of_status
 from vramledger.workload.raw import RawRequest, RowProblem
 from vramledger.workload.timestamps import moment_ns
 

@@ -14,6 +14,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final
 
+from vramledger.record.outcome import Outcome
 from vramledger.workload.fields import optional_whole_number
 from vramledger.workload.formats.format import (
     Clock,
@@ -32,7 +33,6 @@ from vramledger.workload.formats.parts.times import (
     optional_moment_ns,
     span_ns,
 )
-from vramledger.workload.outcome import Outcome
 from vramledger.workload.raw import RawRequest, RowProblem
 
 _INPUT: Final = (

@@ -16,6 +16,7 @@ import re
 from collections.abc import Iterable
 from typing import Final
 
+from vramledger.record.outcome import Outcome
 from vramledger.workload.formats.format import Clock, Context, Framing, Head, LogFormat, Record
 from vramledger.workload.formats.parts.vllm_lines import (
     Ended,
@@ -29,7 +30,6 @@ from vramledger.workload.formats.parts.vllm_lines import (
 )
 from vramledger.workload.formats.parts.vllm_stats import Statistics
 from vramledger.workload.formats.parts.vllm_time import YearlessClock
-from vramledger.workload.outcome import Outcome
 from vramledger.workload.raw import RawRequest, RowProblem
 
 _MARK: Final = re.compile(

@@ -5,8 +5,8 @@ from collections import Counter
 from collections.abc import Mapping
 from typing import Final
 
+from vramledger.record.outcome import Outcome
 from vramledger.workload.formats.mapped import outcome_of
-from vramledger.workload.outcome import Outcome
 
 _LABEL: Final = re.compile(r"model-\d+")
 

@@ -7,7 +7,7 @@ share and in the rank of the answer's length, because long answers are those tha
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from vramledger.workload.outcome import Outcome
+from vramledger.record.outcome import Outcome
 from vramledger.workload.profile.profile import Lengths, Profile
 from vramledger.workload.synth.draws import Shares
 from vramledger.workload.synth.lengths import DrawnLengths

@@ -2,7 +2,7 @@
 
 from typing import Any, Final
 
-from vramledger.workload.outcome import Outcome, of_status
+from vramledger.record.outcome import Outcome, of_status
 
 _BEGINNINGS: Final = (  # of the class names of OpenAI's, Anthropic's and LiteLLM's libraries
     ("timeout", Outcome.TIMED_OUT),

@@ -5,8 +5,8 @@ import re
 from typing import Final
 
 from vramledger.frozen import frozen
+from vramledger.record.outcome import Outcome
 from vramledger.workload.fields import optional_whole_number
-from vramledger.workload.outcome import Outcome
 
 _COLOUR: Final = re.compile(r"\x1b\[[0-9;]*m")
 _PLACE: Final = re.compile(r"[\w/]\.py:\d+\] ")

@@ -10,11 +10,11 @@ import re
 from collections.abc import Iterable
 from typing import Final
 
+from vramledger.record.outcome import Outcome, of_status
 from vramledger.workload.fields import number, whole_number
 from vramledger.workload.formats.format import Context
 from vramledger.workload.formats.parts.completion_path import require_completion
 from vramledger.workload.formats.parts.vllm_time import YearlessClock
-from vramledger.workload.outcome import Outcome, of_status
 from vramledger.workload.raw import RawRequest, RowProblem
 
 _STATISTICS: Final = re.compile(
