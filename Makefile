@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
-.PHONY: demo test check live bench accuracy fuzz docs clean
+.PHONY: demo test check live scale bench accuracy fuzz docs clean
 .DEFAULT_GOAL := demo
 
 $(STAMP): pyproject.toml
@@ -20,7 +20,7 @@ demo: $(STAMP)  ## size a real requirement, show one full ledger, size from a lo
 	@$(BIN)/python scripts/demo.py
 
 test: $(STAMP)  ## everything that needs no engine and no network
-	@$(BIN)/python -m pytest -n 2 -m "not live and not fuzz and not bench"
+	@$(BIN)/python -m pytest -n 2 -m "not live and not fuzz and not bench and not scale"
 
 check: $(STAMP)  ## lint, types, import directions, documents in step with the code
 	@$(BIN)/ruff check src tests scripts
@@ -33,9 +33,14 @@ live: $(STAMP)  ## against the real engine on this machine's CPU
 	@$(BIN)/python scripts/live/prepare.py
 	@VRAM_LIVE_REQUIRED=1 $(BIN)/python -m pytest -m live tests/live
 
+scale: $(STAMP)  ## the same profile on Spark and on a PostgreSQL server of its own
+	@$(BIN)/python scripts/scale/prepare.py
+	@VRAM_SCALE_REQUIRED=1 $(BIN)/python -m pytest -m scale tests/scale
+
 bench: $(STAMP)  ## start-up and sizing times as ratios, measured side by side
 	@$(BIN)/python -m compileall -q src
 	@$(BIN)/python scripts/bench.py
+	@$(BIN)/python scripts/bench_profile.py
 
 accuracy: $(STAMP)  ## fit the calibrated terms, cross-validate, write coefficients and table
 	@cd scripts && $(abspath $(BIN))/python -m accuracy

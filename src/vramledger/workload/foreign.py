@@ -99,11 +99,11 @@ def _connected(asked: Address) -> Any:
 
 
 def _table(connection: Any, asked: Address) -> Any:
-    from ibis.common.exceptions import IbisError
+    from ibis.common.exceptions import IbisError, TableNotFound
 
     try:
         return connection.table(asked.table, database=asked.schema)
-    except IbisError:
+    except (IbisError, TableNotFound):
         known = connection.list_tables(database=asked.schema)
     raise UnknownName("table", asked.table, known, f"the database of {asked.scheme}")
 
