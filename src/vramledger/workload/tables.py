@@ -96,6 +96,7 @@ def _duckdb(path: Path) -> Iterator[Engine]:
     with duckdb.connect() as connection:
         connection.execute(f"SET memory_limit='{_MEMORY}'")
         connection.execute(f"SET perfect_ht_threshold={_DIRECT_BITS}")
+        connection.execute("SET enable_progress_bar=false")  # it would print among the answers
         connection.read_parquet(str(path)).create_view("requests")
 
         def fetch(question: Any) -> "pa.Table":
