@@ -138,15 +138,16 @@ def in_spans(table: Expression, spans: Sequence[Span]) -> Expression:
     return table.filter(ibis.or_(*each))
 
 
-def spliced(steps: Seconds, close: Seconds, spans: Sequence[Span]) -> Seconds:
+def spliced(steps: Seconds, close: Sequence[Seconds], spans: Sequence[Span]) -> Seconds:
     """The seconds within the spans, and beyond them the steps, each at its first second."""
     import numpy as np
 
     edges = np.array(spans, np.int64).ravel()
     coarse = np.searchsorted(edges, steps.second, side="right") % 2 == 0
-    order = np.argsort(np.concatenate((steps.second[coarse], close.second)), kind="stable")
-    columns = {
-        name: np.concatenate((getattr(steps, name)[coarse], getattr(close, name)))[order]
+    known = np.concatenate([steps.second[coarse], *(each.second for each in close)])
+    order = np.argsort(known, kind="stable")
+    parts = {
+        name: [getattr(steps, name)[coarse], *(getattr(each, name) for each in close)]
         for name in ("second", "requests", "tokens", "long_tokens")
     }
-    return Seconds(**columns)
+    return Seconds(**{name: np.concatenate(part)[order] for name, part in parts.items()})

@@ -213,9 +213,11 @@ class _Asking:
         seconds, looked_at = steps, arrival_counts.Steps()
         while look := arrival_counts.undecided(steps, seconds, looked_at):
             spans = arrival_counts.spans_of(look)
-            for some in arrival_counts.grouped(spans):
-                near = arrival_counts.in_spans(self._table, some)
-                seconds = arrival_counts.spliced(seconds, self._seconds(near, above, 1), some)
+            close = [
+                self._seconds(arrival_counts.in_spans(self._table, some), above, 1)
+                for some in arrival_counts.grouped(spans)
+            ]
+            seconds = arrival_counts.spliced(seconds, close, spans)
             looked_at |= look
         return seconds
 
