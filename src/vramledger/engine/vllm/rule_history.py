@@ -15,6 +15,7 @@ from vramledger.engine.vllm.rules import (
     SamplerPath,
     StateBlocks,
     TokenFigure,
+    WindowAdmission,
 )
 from vramledger.frozen import frozen
 
@@ -212,4 +213,11 @@ CHANGES: Final = (
             "mla_probe_allocates": False,
         },
     ),
+    # the scheduler
+    Change((0, 19, 0), {"whole_prompt_admission": True}),
+    Change((0, 20, 0), {"window_admission": WindowAdmission.ALWAYS}),
+    Change((0, 21, 0), {"window_admission": WindowAdmission.AT_ADMISSION}),
+    Change((0, 24, 0), {"uncached_blocks_first": True, "lookahead_at_admission": True}),
+    Change((0, 32, 0), {"lone_prefill_uncapped": True}),
+    Change((0, 33, 0), {"own_preemption_ends_running": False}),
 )

@@ -95,6 +95,14 @@ class StateBlocks(StrEnum):
     ALIGN = "two and checkpoints"  # 0.28 on
 
 
+class WindowAdmission(StrEnum):
+    """How many blocks a sliding-window group asks for when a whole prompt must fit."""
+
+    WHOLE = "the whole prompt's"  # 0.19
+    ALWAYS = "its most, for running requests too"  # 0.20
+    AT_ADMISSION = "its most"  # from 0.21
+
+
 class CaptureTable(StrEnum):
     """Batch sizes for which CUDA graphs are captured by default."""
 
@@ -196,3 +204,9 @@ class Rules:
     stages_count_mixed_group_whole: bool = (
         False  # a stage pays for every stage's layers (0.11 to 0.17)
     )
+    whole_prompt_admission: bool = False  # a prompt starts when all of it fits (0.19 on)
+    window_admission: WindowAdmission = WindowAdmission.WHOLE
+    uncached_blocks_first: bool = False  # free blocks without a prefix go out first (0.24 on)
+    lookahead_at_admission: bool = False  # drafts' slots are taken at admission too (0.24 on)
+    lone_prefill_uncapped: bool = False  # the long-prefill cap spares a lone request (0.32 on)
+    own_preemption_ends_running: bool = True  # by priority, nobody behind it runs (up to 0.32)

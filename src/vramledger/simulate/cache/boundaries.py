@@ -1,0 +1,59 @@
+"""Where in a prompt windows and states are kept for later requests.
+
+After ``reachable_block_mask`` and ``replay_boundaries`` of vLLM 0.32.0. A prompt sent again goes on
+before its last token, a longer one behind its last whole block, a branch where it was seen to branch.
+"""
+
+from collections.abc import Sequence
+
+from vramledger.frozen import frozen
+from vramledger.simulate.request import Request
+
+
+@frozen
+class Boundaries:
+    """The rule of one engine: `interval` is its prefix_cache_retention_interval."""
+
+    block_size: int
+    interval: int | None
+    drop_last: bool
+
+    def of(self, request: Request) -> list[int]:
+        """Token positions at which a later request may go on."""
+        places = [request.prompt - 1]
+        if self.drop_last:
+            resent = (request.prompt - 1) // self.block_size * self.block_size
+            longer = request.prompt // self.block_size * self.block_size
+            places = sorted({max(resent - self.block_size, 0), max(longer - self.block_size, 0)})
+        return [*places, request.branch] if request.branch else places
+
+    def tails(self, request: Request, start: int, end: int, width: int) -> Sequence[int]:
+        """Blocks of [start, end) in tails of `width` blocks that end at a boundary."""
+        if self.interval is None:
+            return range(start, end) if width >= 1 else ()
+        shift = int(self.drop_last)
+        kept: set[int] = set()
+        if self.interval:
+            every = self.interval // self.block_size
+            if width >= every:
+                return range(start, end)
+            kept.update(
+                index
+                for index in range(start, end)
+                if index >= shift and (index - shift) % every >= every - width
+            )
+        for place in self.of(request):
+            last = place // self.block_size + shift
+            kept.update(range(max(start, last - width), min(end, last)))
+        return sorted(kept)
+
+    def states(self, request: Request, start: int, end: int) -> Sequence[int]:
+        """Blocks of [start, end) whose state at their end is kept."""
+        if self.interval is None or (self.interval and self.interval <= self.block_size):
+            return range(start, end)
+        kept: set[int] = set()
+        if self.interval:
+            every = self.interval // self.block_size
+            kept.update(index for index in range(start, end) if (index + 1) % every == 0)
+        kept.update(place // self.block_size - 1 for place in self.of(request))
+        return sorted(index for index in kept if start <= index < end)

@@ -1,0 +1,42 @@
+"""Where a prefill chunk ends when recurrent states are cached at block boundaries.
+
+After ``_mamba_block_aligned_split`` of ``vllm/v1/core/sched/scheduler.py`` of 0.32.0, without
+checkpoints inside a chunk.
+"""
+
+from vramledger.simulate.request import Request
+from vramledger.simulate.settings import Settings
+
+
+def align_chunk(settings: Settings, request: Request, start: int, tokens: int) -> int:
+    """Tokens of a chunk that begins at `start`, shortened to end where a state must be kept; maybe 0."""
+    if start >= request.prefill_end:
+        return tokens
+    size = settings.block_size
+    end = start + tokens
+    if end < request.prefill_end:
+        aligned = end // size * size
+        if aligned > start or size <= _largest_chunk(settings):
+            end = aligned
+    stops = [_last_boundary(settings, request.tokens)]
+    if start % size:
+        stops.append((start // size + 1) * size)
+    if start < request.branch < end:
+        stops.append(start + (request.branch - start) // size * size)
+    end = min([stop for stop in stops if start < stop < end], default=end)
+    return max(end - start, 0)
+
+
+def _largest_chunk(settings: Settings) -> int:
+    budget = settings.scheduled_tokens or settings.token_budget
+    threshold = settings.long_prefill_threshold
+    return min(budget, threshold) if threshold else budget
+
+
+def _last_boundary(settings: Settings, tokens: int) -> int:
+    """The last boundary whose state a later request can use."""
+    size = settings.block_size
+    speculation = settings.speculation
+    if speculation is not None and speculation.drops_last_block:
+        return max(tokens // size * size - size, 0)
+    return (tokens - 1) // size * size

@@ -1,0 +1,178 @@
+"""Answer cases step by step, in the format of a harness around vLLM's own scheduler.
+
+    python -m vramledger.simulate.oracle < cases.jsonl
+
+A case is one JSON object a line: ``num_blocks`` (the null block included), ``block_size``,
+``max_num_batched_tokens``, ``max_num_seqs``, ``max_model_len``, ``prefix_caching`` and ``requests`` of
+``id``, ``arrival_step``, ``prompt`` (token ids), ``output_len`` and, by priority, ``priority``; optional are ``groups``
+(``"full"``, ``{"window": N}``), ``policy`` (``fcfs``, ``priority``), ``long_prefill_token_threshold``
+and ``max_steps``. The answer is one object a line: ``steps``, each with ``scheduled``, ``preempted``,
+``running``, ``waiting``, ``kv_usage`` and ``finished``; ``done``, and ``error`` where a case is refused.
+The n-th token that a request generates has the id n + 6, so answers are prefixes too.
+"""
+
+import json
+import sys
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
+
+from vramledger.errors import BadInput, VramError
+from vramledger.frozen import frozen
+from vramledger.simulate.groups import FullAttention, Group, SlidingWindow
+from vramledger.simulate.request import Arrival, Request
+from vramledger.simulate.scheduler import Scheduler
+from vramledger.simulate.settings import Order, Settings
+from vramledger.simulate.step import Step
+
+_MOST_STEPS = 100_000
+_FIRST_GENERATED = 7
+
+
+@frozen
+class Case:
+    """A case as read: requests in the order of arrival, their names beside them."""
+
+    settings: Settings
+    requests: tuple[Request, ...]
+    names: tuple[str, ...]
+    arrival_steps: tuple[int, ...]
+    most_steps: int
+
+
+class PrefixNames:
+    """Numbers for chains of token blocks: equal tokens from the start, equal number."""
+
+    def __init__(self, block_size: int) -> None:
+        self.block_size = block_size
+        self._numbers: dict[tuple[int, tuple[int, ...]], int] = {}
+
+    def of(self, tokens: Sequence[int]) -> tuple[int, ...]:
+        """The numbers of the whole blocks of one row of tokens."""
+        numbers, parent = [], -1
+        for start in range(0, len(tokens) - self.block_size + 1, self.block_size):
+            block = (parent, tuple(tokens[start : start + self.block_size]))
+            parent = self._numbers.setdefault(block, len(self._numbers))
+            numbers.append(parent)
+        return tuple(numbers)
+
+
+def read_case(document: dict[str, Any]) -> Case:
+    """A case from its JSON object; raises `BadInput` for what cannot be scheduled."""
+    try:
+        settings = _settings(document)
+        rows = sorted(document["requests"], key=lambda row: int(row["arrival_step"]))
+        prefixes = PrefixNames(settings.block_size)
+        requests = tuple(Request(rank, _arrival(row, prefixes)) for rank, row in enumerate(rows))
+        names = tuple(str(row["id"]) for row in rows)
+        steps = tuple(int(row["arrival_step"]) for row in rows)
+        most = int(document.get("max_steps", _MOST_STEPS))
+    except KeyError as missing:
+        raise BadInput(
+            f"The case has no {missing.args[0]!r}, which every case needs; add it."
+        ) from missing
+    except (TypeError, ValueError, AttributeError) as wrong:
+        raise BadInput(
+            f"The case cannot be read ({wrong}); see the module for its format."
+        ) from wrong
+    if len(set(names)) < len(names):
+        raise BadInput("Two requests of the case have the same id; give each its own.")
+    return Case(settings, requests, names, steps, most)
+
+
+def _settings(document: dict[str, Any]) -> Settings:
+    return Settings(
+        num_blocks=int(document["num_blocks"]),
+        block_size=int(document["block_size"]),
+        token_budget=int(document["max_num_batched_tokens"]),
+        max_num_seqs=int(document["max_num_seqs"]),
+        max_model_len=int(document["max_model_len"]),
+        groups=tuple(_group(group) for group in document.get("groups", ["full"])),
+        prefix_caching=bool(document["prefix_caching"]),
+        long_prefill_threshold=int(document.get("long_prefill_token_threshold", 0)),
+        order=Order(document.get("policy", "fcfs")),
+        checkpoint_interval=None,  # as the harness has it: every block is kept
+    )
+
+
+def _group(document: Any) -> Group:
+    return FullAttention() if document == "full" else SlidingWindow(int(document["window"]))
+
+
+def _arrival(row: dict[str, Any], prefixes: PrefixNames) -> Arrival:
+    prompt, length = [int(token) for token in row["prompt"]], int(row["output_len"])
+    if not prompt or length < 1:
+        raise BadInput(
+            f"Request {row['id']!r} has a prompt of {len(prompt)} and an answer of {length} tokens, but needs at least one of each."
+        )
+    answer = range(_FIRST_GENERATED, _FIRST_GENERATED + length)
+    return Arrival(
+        arrival_ns=0,
+        input_tokens=len(prompt),
+        output_tokens=length,
+        prefix=prefixes.of([*prompt, *answer]),
+        priority=int(row.get("priority", 0)),
+    )
+
+
+def answer_case(document: dict[str, Any]) -> dict[str, Any]:
+    """What the scheduler does with one case."""
+    try:
+        case = read_case(document)
+    except VramError as refused:
+        return {"steps": [], "done": False, "error": str(refused)}
+    scheduler = Scheduler(case.settings)
+    steps: list[dict[str, Any]] = []
+    arrived = 0
+    while (arrived < len(case.requests) or not scheduler.is_idle) and len(steps) < case.most_steps:
+        while arrived < len(case.requests) and case.arrival_steps[arrived] <= len(steps):
+            scheduler.add(case.requests[arrived])
+            arrived += 1
+        step = scheduler.schedule()
+        ended = scheduler.settle(step)
+        steps.append(step_line(step, ended, scheduler, case.names))
+    return {"steps": steps, "done": arrived == len(case.requests) and scheduler.is_idle}
+
+
+def step_line(
+    step: Step, ended: Iterable[Request], scheduler: Scheduler, names: Sequence[str]
+) -> dict[str, Any]:
+    """One step as JSON has it, after its tokens came back; `names` are the requests' by rank."""
+    state = scheduler.state
+    return {
+        "scheduled": {names[request.rank]: tokens for request, tokens in step.scheduled.items()},
+        "preempted": sorted(names[request.rank] for request in step.preempted),
+        "running": len(state.running),
+        "waiting": len(state.waiting),
+        "kv_usage": round(state.cache.pool.usage, 6),
+        "finished": sorted(names[request.rank] for request in ended),
+    }
+
+
+def answers(lines: Iterable[str]) -> Iterator[dict[str, Any]]:
+    """The answer to each line that is not empty."""
+    for line in lines:
+        if not line.strip():
+            continue
+        try:
+            document = json.loads(line)
+        except json.JSONDecodeError as wrong:
+            yield {"steps": [], "done": False, "error": f"The line is no JSON object: {wrong}."}
+            continue
+        yield answer_case(document)
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Answer the cases on stdin; 2 for an argument that is not known."""
+    if arguments:
+        print(  # noqa: T201 - a program of its own
+            f"The oracle knows no argument {arguments[0]!r}: it answers cases from stdin with the plain loop, the only one there is so far.",
+            file=sys.stderr,
+        )
+        return 2
+    for answer in answers(sys.stdin):
+        print(json.dumps(answer), flush=True)  # noqa: T201 - a program of its own
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,81 @@
+"""The first half of a step: tokens and blocks for the requests that run.
+
+After the first loop of ``Scheduler.schedule`` of vLLM 0.32.0.
+"""
+
+from enum import Enum, auto
+
+from vramledger.simulate.chunks import align_chunk
+from vramledger.simulate.request import Request, Status
+from vramledger.simulate.state import State
+from vramledger.simulate.step import Budget, Step
+
+
+class Room(Enum):
+    """How the search for blocks ended."""
+
+    FOUND = auto()
+    NONE = auto()  # nobody can be preempted
+    LOST = auto()  # the request itself was preempted
+
+
+def serve_running(state: State, step: Step, budget: Budget, cap: int) -> None:
+    """Schedule running requests in the order of admission; those without blocks preempt others."""
+    index = 0
+    while index < len(state.running) and budget.is_open:
+        request = state.running[index]
+        tokens = _tokens_wanted(state, request, budget, cap)
+        if tokens <= 0:
+            index += 1
+            continue
+        before = state.running[:index]
+        room = _make_room(state, request, tokens, step, budget)
+        if room is Room.NONE:
+            break
+        if room is Room.LOST:
+            if state.settings.rules.own_preemption_ends_running or not state.by_priority:
+                break
+            index = sum(one.status is Status.RUNNING for one in before)
+            continue
+        step.scheduled[request] = tokens
+        drafts = request.computed + tokens - request.tokens - request.placeholders
+        if request.drafts and drafts > 0:
+            step.drafts[request] = min(drafts, request.drafts)
+        request.drafts = 0
+        step.prefill |= request.prefilling
+        budget.spend(tokens)
+        index = state.running.index(request) + 1
+
+
+def _tokens_wanted(state: State, request: Request, budget: Budget, cap: int) -> int:
+    """Tokens that a running request gets, before blocks are looked for; 0 to pass it over.
+
+    A request whose last token is in flight is passed over.
+    """
+    settings = state.settings
+    sure = request.computed + 2 - request.placeholders
+    if request.placeholders > 0 and sure >= request.prompt + request.arrival.output_tokens:
+        return 0
+    tokens = request.tokens + request.drafts + request.placeholders - request.computed
+    if 0 < cap < tokens:
+        tokens = cap
+    tokens = min(tokens, budget.most, settings.max_model_len - request.computed - 1)
+    if state.aligns_states:
+        tokens = align_chunk(settings, request, request.computed, tokens)
+    return tokens
+
+
+def _make_room(state: State, request: Request, tokens: int, step: Step, budget: Budget) -> Room:
+    """Blocks for a running request, taken from others if none are free."""
+    slots = state.policy.grow(request, request.computed + tokens)
+    while not state.cache.allocate(request, tokens, slots):
+        victim = state.policy.evict(state.running, request)
+        if victim is None:
+            return Room.NONE
+        if victim in step.scheduled:
+            budget.restore(step.scheduled.pop(victim))
+            step.drafts.pop(victim, None)
+        state.preempt(victim, step)
+        if victim is request:
+            return Room.LOST
+    return Room.FOUND
