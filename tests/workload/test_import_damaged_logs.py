@@ -2,6 +2,7 @@
 
 import bz2
 import gzip
+import json
 import lzma
 from collections.abc import Callable
 from pathlib import Path
@@ -200,3 +201,41 @@ def test_a_number_cut_short_by_the_end_of_a_packed_file_is_not_taken(tmp_path: P
     assert found.column("output_tokens") == [5678]
     assert found.report.dropped == {"cut off where the file breaks off": 1}
     assert found.report.broken[0].line == 3
+
+
+@pytest.mark.parametrize("moment", ["0", "-1", "1970-01-01 00:00:00Z", "1999-12-31 23:59:59Z"])
+def test_a_moment_that_stands_for_no_time_does_not_put_decades_before_the_others(
+    tmp_path: Path, moment: str
+) -> None:
+    found = imported(tmp_path, azure(second(0), f"{moment},100,10", second(1)))
+    assert found.report.dropped == {"the arrival is beyond any clock": 1}
+    assert found.column("arrival_s") == [0, 1]
+
+
+def test_counts_that_add_up_to_more_than_any_context_drop_their_row_alone(tmp_path: Path) -> None:
+    rows = [
+        {
+            "id": name,
+            "traceId": "t",
+            "startTime": "2024-05-10T10:00:00Z",
+            "level": "DEFAULT",
+            "usageDetails": {"input": tokens, "input_cached_tokens": tokens, "output": 5},
+        }
+        for name, tokens in (("a", 1 << 30), ("b", 10))
+    ]
+    log = "".join(f"{json.dumps(row)}\n" for row in rows)
+    found = imported(tmp_path, log, name="log.jsonl")
+    assert found.report.dropped == {"input tokens beyond any context": 1}
+    assert found.column("input_tokens") == [20]
+
+
+def test_parts_that_are_more_than_their_whole_are_not_known(tmp_path: Path) -> None:
+    mapping = {"input": "i", "output": "o", "thinking": "t", "cached": "c"}
+    log = "i,o,t,c\n10,5,6,11\n10,5,5,10\n10,5,,\n"
+    found = imported(tmp_path, log, mapping=mapping)
+    assert found.column("thinking_tokens") == [None, 5, None]
+    assert found.column("cached_tokens") == [None, 10, None]
+    assert found.report.inferred == (
+        "Thinking tokens that are more than the output are taken as not known (inferred).",
+        "Cached tokens that are more than the input are taken as not known (inferred).",
+    )

@@ -7,6 +7,7 @@ from typing import Final
 from vramledger.frozen import frozen
 from vramledger.workload.counting import Counter
 from vramledger.workload.deidentify import Scope
+from vramledger.workload.fields import MOST_TOKENS, SECOND
 from vramledger.workload.formats.format import Clock
 from vramledger.workload.loss import DUPLICATE, Tally
 from vramledger.workload.raw import RawRequest
@@ -14,8 +15,17 @@ from vramledger.workload.spool import NO_TIME, Spool
 from vramledger.workload.text_blocks import KEY_BYTES, block_ids
 
 _WEAKEST: Final = ("mean", "assumed", "exact", "measured")  # the first that occurs is the basis
-_EARLIEST_NS: Final = -(1 << 60)
-_LATEST_NS: Final = {Clock.EPOCH: 1 << 62, Clock.RELATIVE: 1 << 60}  # the year 2116; 36 years
+# Moments from 2000 to 2116: a zero that stands for "no time" would put decades between two requests.
+_EARLIEST_NS: Final = {Clock.EPOCH: 946_684_800 * SECOND, Clock.RELATIVE: -(1 << 60)}
+_LATEST_NS: Final = {Clock.EPOCH: 1 << 62, Clock.RELATIVE: 1 << 60}  # 36 years
+_BEFORE_ALL_NS: Final = -(1 << 62)
+_COUNTS: Final = {  # attribute -> what it is called
+    "input_tokens": "input tokens",
+    "output_tokens": "output tokens",
+    "thinking_tokens": "thinking tokens",
+    "cached_tokens": "cached tokens",
+    "max_output_tokens": "the output limit",
+}
 
 
 @frozen
@@ -56,13 +66,13 @@ class Collector:
         self._next = 0
         self._input_bases: set[str] = set()
         self._output_bases: set[str] = set()
-        self._latest = _EARLIEST_NS
+        self._latest = _BEFORE_ALL_NS
         self.sessions = self.retries = self.blocks = False  # whether any row has one
 
     def begin(self, file: FileOf) -> None:
         """The requests that follow are of this file."""
         self._file = file
-        self._latest = _EARLIEST_NS
+        self._latest = _BEFORE_ALL_NS
         self._first = self._spool.count
 
     def end(self) -> None:
@@ -90,12 +100,16 @@ class Collector:
         arrival = self._arrival(request)
         if isinstance(arrival, str):
             return arrival
+        beyond = _beyond(request)
+        if beyond:
+            return beyond
         row = self._row_of(request)
         if row is None:
             return DUPLICATE
         self._see_time(arrival)
         self._clear_negative(request)
         self._count_texts(request)
+        self._clear_parts(request)
         if request.repeat > 1:
             self._repeat(row, arrival, request)
         else:
@@ -109,7 +123,7 @@ class Collector:
             return NO_TIME
         if arrival is None:
             return "the arrival is missing"
-        if not _EARLIEST_NS < arrival < _LATEST_NS[clock]:
+        if not _EARLIEST_NS[clock] <= arrival < _LATEST_NS[clock]:
             return "the arrival is beyond any clock"
         return arrival if clock is Clock.RELATIVE else self.arrivals.epoch(arrival)
 
@@ -151,6 +165,20 @@ class Collector:
         if (duration is not None and duration < 0) or (first_token is not None and first_token < 0):
             request.duration_ns = request.first_token_ns = None
             self._tally.infer("Durations below zero are taken as not known (inferred).")
+
+    def _clear_parts(self, request: RawRequest) -> None:
+        """Sources that count a part beside the whole, and not within it, do not tell the part."""
+        thinking, cached = request.thinking_tokens, request.cached_tokens
+        if thinking is not None and thinking > (request.output_tokens or 0):
+            request.thinking_tokens = None
+            self._tally.infer(
+                "Thinking tokens that are more than the output are taken as not known (inferred)."
+            )
+        if cached is not None and cached > (request.input_tokens or 0):
+            request.cached_tokens = None
+            self._tally.infer(
+                "Cached tokens that are more than the input are taken as not known (inferred)."
+            )
 
     def _count_texts(self, request: RawRequest) -> None:
         """Count the texts whose tokens the log does not say."""
@@ -229,3 +257,11 @@ class Collector:
             return None
         self.blocks = True
         return tuple(map(file.scope.prefix.of, ids))
+
+
+def _beyond(request: RawRequest) -> str:
+    """Why counts are impossible, "" where they are not: a format may have added up several fields."""
+    for attribute, name in _COUNTS.items():
+        if (getattr(request, attribute) or 0) > MOST_TOKENS:
+            return f"{name} beyond any context"
+    return ""
