@@ -22,7 +22,7 @@ class Answers:
         self._progress(0, planned)
 
     def columns(self, question: Expression) -> Mapping[str, Any]:
-        """Columns by name: int64 or float64 arrays of numbers, lists of whatever else there is."""
+        """Columns by name: int64 arrays of whole numbers, lists of whatever else there is."""
         found = self._answer(question)
         return {name: _array(found.column(name)) for name in found.column_names}
 
@@ -62,11 +62,11 @@ def _in_64_bits(found: "pa.Table") -> "pa.Table":
 
 
 def _array(column: Any) -> Any:
+    """A column without nulls; `to_numpy` would do the same after importing pandas."""
     import numpy as np
     import pyarrow as pa
 
-    if pa.types.is_integer(column.type):
-        return column.to_numpy().astype(np.int64, copy=False)
-    if pa.types.is_floating(column.type):
-        return column.to_numpy().astype(np.float64, copy=False)
-    return column.to_pylist()
+    if not pa.types.is_integer(column.type):
+        return column.to_pylist()
+    chunks = [np.from_dlpack(chunk) for chunk in column.chunks if len(chunk)]
+    return np.concatenate([np.zeros(0, np.int64), *chunks])
