@@ -209,3 +209,13 @@ def test_a_workload_without_lengths_has_no_tail(tmp_path: Path) -> None:
     path = stored(tmp_path / "w.parquet", [request(0, arrival_s=0.0)])
     with pytest.raises(CannotKnow, match=r"has no scenario tail: no request of it has a length"):
         slice_workload(path, Selection(scenario="tail"), tmp_path / "out.parquet")
+
+
+def test_names_and_dates_that_were_kept_stay_with_the_workload_they_number(tmp_path: Path) -> None:
+    kept = {"tenant": ["first", "second", "third"], "dates": "2024-05-10T10:00:00.000000000Z"}
+    whole, out = stored(tmp_path / "whole.parquet", chats(6), kept=kept), tmp_path / "out.parquet"
+    slice_workload(whole, Selection(tenant=1), out)
+    found = read_metadata(out).metadata
+    assert found.kept == {}
+    assert found.history == ("slice: one tenant (names and dates that were kept are left out)",)
+    assert set(column(out, "tenant")) == {0}

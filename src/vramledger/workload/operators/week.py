@@ -1,4 +1,4 @@
-"""The clock of a workload whose zero moves."""
+"""What a workload says of itself once an operator has changed it: its clock, its history."""
 
 from dataclasses import replace
 from typing import Final
@@ -17,5 +17,10 @@ def moved(metadata: Metadata, by_s: float) -> Metadata:
 
 
 def done(metadata: Metadata, what: str) -> Metadata:
-    """The metadata with one more line of history."""
-    return replace(metadata, history=(*metadata.history, what))
+    """The metadata with one more line of history.
+
+    Names and dates that an import kept are left behind: sessions and tenants are numbered anew, and
+    who is not in the result is not to be named by it.
+    """
+    left = " (names and dates that were kept are left out)" if metadata.kept else ""
+    return replace(metadata, history=(*metadata.history, what + left), kept={})
