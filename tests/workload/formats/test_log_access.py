@@ -36,6 +36,22 @@ def test_nginx_logs_the_end_so_the_request_time_is_taken_off(tmp_path: Path) -> 
     }
 
 
+@pytest.mark.parametrize(
+    "rest",
+    [
+        ' "https://a.example/?duration=300" "client rt=9" rt=1.500',
+        ' "-" "client rt=9" 1.500',
+        ' "-" "client" "x" rt=1.500 uct="0.100" uht="0.200"',
+        ' "-" "client" uct="0.100" "rt=1.500"',
+        ' "-" "client 2.500" request_time:"1.500"',
+    ],
+)
+def test_what_a_client_says_is_no_request_time(tmp_path: Path, rest: str) -> None:
+    line = _nginx_line("").removesuffix(b' "-" "client"\n') + rest.encode() + b"\n"
+    (request,) = parsed(tmp_path, "access.log", line).requests
+    assert request.duration_ns == 1_500_000_000
+
+
 def test_nginx_names_its_user_or_else_the_address(tmp_path: Path) -> None:
     first, second = parsed(tmp_path, *LOGS["nginx"]).requests
     assert (first.tenant, second.tenant) == ("user-one", "192.0.2.8")

@@ -35,7 +35,8 @@ _LINE: Final = re.compile(
     r"(?P<address>\S+) \S+ (?P<user>.*?) ?\[(?P<end>\d\d/\w{3}/\d{4}:\d\d:\d\d:\d\d [+-]\d{4})\] "
     r'"(?P<request>(?:[^"\\]|\\.)*)" (?P<status>\d{3}) (?:\d+|-)(?P<rest>.*)'
 )
-_QUOTED: Final = re.compile(r'(?<![=:])"(?:[^"\\]|\\.)*"')  # referer, user agent, ...
+# Referer, user agent and what else the client says; a variable may stand in quotes with its name.
+_SAID: Final = re.compile(r'(?<!\S)"(?![A-Za-z_]\w*[=:]\s?[\d.]+")(?:[^"\\]|\\.)*"')
 _NAMED: Final = re.compile(r'([A-Za-z_]\w*)[=:]\s?"?([^\s",;]+)"?')
 _BARE: Final = re.compile(r"(?:^|(?<=\s))(\d+\.\d{3})(?=\s|$)")
 _TIME_NAMES: Final = ("request_time", "rt", "req_time", "reqtime", "request_duration", "duration")
@@ -101,7 +102,7 @@ def _of_line(line: str, context: Context) -> _Ended:
     if found is None:
         raise RowProblem("line is no access log line")
     method, target = _request_line(found["request"])
-    rest = found["rest"]
+    rest = _SAID.sub(" ", found["rest"])
     named = dict(_NAMED.findall(rest))
     end = next((named[name] for name in _END_NAMES if name in named), None)
     return _Ended(
@@ -121,7 +122,7 @@ def _taken(named: Mapping[str, Any], rest: str, context: Context) -> int | None:
     for name in _TIME_NAMES:
         if name in named:
             return span_ns(named[name], "request_time")
-    bare = _BARE.search(_QUOTED.sub(" ", rest))
+    bare = _BARE.search(rest)
     if bare is None:
         return None
     context.infer(
