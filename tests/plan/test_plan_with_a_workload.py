@@ -1,5 +1,6 @@
 """A plan whose workload is a file of recorded requests: slices by name, load, growth, refusals."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -60,6 +61,26 @@ def test_the_whole_of_known_durations_is_in_flight_as_the_log_shows(tmp_path: Pa
         "other"
     ].load
     assert (load.unit, load.amount, load.mean, load.per_s) == (LoadUnit.CONCURRENT, 36.0, 20.0, 2.0)
+
+
+@pytest.mark.parametrize(
+    ("flights", "amount", "unit"),
+    [
+        (None, 2.0, LoadUnit.REQUESTS_PER_S),
+        (
+            Concurrency(requests=320, mean=20.0, p50=19.0, p95=30.0, p99=36.0, max=41),
+            36.0,
+            LoadUnit.CONCURRENT,
+        ),
+    ],
+)
+def test_the_tail_comes_at_the_logs_own_arrivals(
+    tmp_path: Path, flights: Concurrency | None, amount: float, unit: LoadUnit
+) -> None:
+    tail = replace(slice_of("tail", CHAT, None), start_s=None, seconds=None)
+    profile = profile_of(CHAT, 2.0, slices=[tail], concurrency=flights)
+    (scenario,) = plan(tmp_path, "w.json", profile, "{tail: {kind: latency}}").scenarios
+    assert (scenario.load.amount, scenario.load.unit) == (amount, unit)
 
 
 def test_a_load_beside_the_file_wins(tmp_path: Path) -> None:

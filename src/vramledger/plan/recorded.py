@@ -61,9 +61,15 @@ class Part:
         return of.output_tokens
 
     @property
+    def is_whole(self) -> bool:
+        """Whether it has all requests at the log's own arrivals, as `tail` does."""
+        return self.slice is None or self.slice.seconds is None
+
+    @property
     def mean_per_s(self) -> float | None:
-        whole = self.recorded.profile.arrival.mean_per_s
-        return whole if self.slice is None else self.slice.mean_per_s
+        if self.slice is None or self.slice.seconds is None:
+            return self.recorded.profile.arrival.mean_per_s
+        return self.slice.mean_per_s
 
     @property
     def name(self) -> str:
@@ -147,7 +153,7 @@ def recorded_load(part: Part, scale: float = 1.0) -> Load:
     rate, growth = part.mean_per_s * scale, "" if scale == 1 else f" times {plain(scale)}"
     source = f"arrivals of {file}{growth}"
     basis = Basis.ASSUMED if profile.synthetic else Basis.MEASURED
-    if part.slice is None and profile.concurrency is not None:
+    if part.is_whole and profile.concurrency is not None:
         flights = profile.concurrency
         return Load(
             LoadUnit.CONCURRENT,
