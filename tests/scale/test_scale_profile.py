@@ -8,8 +8,8 @@ from dataclasses import replace
 from pathlib import Path
 
 import ibis
-import psycopg
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from bins_asked import EXPECTED, LENGTHS, bins_of
@@ -24,6 +24,7 @@ from vramledger.workload.spark import spark
 from vramledger.workload.store import read_metadata
 from vramledger.workload.tables import by_ibis
 
+psycopg = pytest.importorskip("psycopg")  # `make scale` installs it
 pytestmark = [pytest.mark.scale, pytest.mark.filterwarnings("ignore::FutureWarning:pyspark")]
 
 
@@ -35,9 +36,7 @@ def test_spark_gives_the_identical_profile(workload: Path) -> None:
 
 @pytest.mark.usefixtures("java")
 def test_spark_finds_the_bin_of_every_edge(tmp_path: Path) -> None:
-    pa.parquet.write_table(
-        pa.table({"tokens": pa.array(LENGTHS, pa.int32())}), tmp_path / "n.parquet"
-    )
+    pq.write_table(pa.table({"tokens": pa.array(LENGTHS, pa.int32())}), tmp_path / "n.parquet")
     with spark() as session:
         engine = session.read(tmp_path / "n.parquet")
         assert bins_of(engine.table, engine.fetch) == EXPECTED
