@@ -8,6 +8,7 @@ import pytest
 
 import plain_profile as plain
 from invented_workload import BLOCK_TOKENS, rows_of, rows_of_all_kinds, stored
+from vramledger.errors import BadInput
 from vramledger.workload.metadata import Metadata
 from vramledger.workload.profile.compute import profile_workload
 from vramledger.workload.profile.profile import Lengths, Profile
@@ -265,3 +266,17 @@ def test_progress_ends_at_the_whole(tmp_path: Path) -> None:
     assert seen[0][0] == 0
     assert seen[-1][0] == seen[-1][1]
     assert all(done <= planned for done, planned in seen)
+
+
+def test_a_log_of_decades_is_refused_before_it_takes_all_memory(tmp_path: Path) -> None:
+    rows = rows_of([(10, 20)] * 3)
+    for row, arrival_s in zip(rows, (0.0, 1_700_000_000.0, 1_700_000_001.0), strict=True):
+        row["arrival_s"] = arrival_s
+    stored(rows, tmp_path / "w.parquet")
+    with pytest.raises(BadInput) as refused:
+        profile_workload(tmp_path / "w.parquet")
+    assert str(refused.value) == (
+        "The first and the last arrival are 54 years apart, and a log of more than 5 is not profiled; "
+        "leave out the requests whose time is wrong (vram workload slice --from or --to, or a view of "
+        "the table)."
+    )

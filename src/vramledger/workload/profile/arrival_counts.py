@@ -8,6 +8,7 @@ looked at second by second first, and then all others that may be as heavy as wh
 from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
+from vramledger.errors import BadInput
 from vramledger.workload.profile.aggregates import Expression, second, whole
 from vramledger.workload.scenarios import LONG_BURST_S, PEAK_S, Seconds
 
@@ -19,8 +20,25 @@ if TYPE_CHECKING:
 Steps: TypeAlias = frozenset[int]  # numbers of steps from second 0
 Span: TypeAlias = tuple[int, int]  # half-open, of seconds
 
+MOST_YEARS: Final = 5
+YEAR_S: Final = 31_557_600
 STEP_S: Final = 5
 _FEW: Final = 24
+
+
+def refuse_long(last_s: float) -> None:
+    """Refuse logs of more than `MOST_YEARS`: arrays hold a number for each step of their time.
+
+    Raises:
+        BadInput: a moment that stands for "no time" is taken for one, as far as anybody can tell.
+    """
+    years = last_s / YEAR_S
+    if years > MOST_YEARS:
+        raise BadInput(
+            f"The first and the last arrival are {years:,.0f} years apart, and a log of more than "
+            f"{MOST_YEARS} is not profiled; leave out the requests whose time is wrong (vram workload "
+            "slice --from or --to, or a view of the table)."
+        )
 
 
 def by_step(

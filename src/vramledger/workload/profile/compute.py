@@ -56,7 +56,7 @@ def profile_workload(
         progress: gets the questions answered and those there are in all.
 
     Raises:
-        BadInput: no stored workload.
+        BadInput: no stored workload, or one of too many years.
         UnknownName: no such engine.
     """
     with opened(path, engine) as requests:
@@ -64,7 +64,11 @@ def profile_workload(
 
 
 def profile_table(requests: Requests, *, progress: Progress | None = None) -> Profile:
-    """The profile of a table of requests, of any engine that Ibis speaks to."""
+    """The profile of a table of requests, of any engine that Ibis speaks to.
+
+    Raises:
+        BadInput: the table is of too many years.
+    """
     asking = _Asking(requests, Answers(requests.fetch, _QUESTIONS, progress))
     found = asking.profile()
     asking.answers.done()
@@ -195,6 +199,7 @@ class _Asking:
     def _times(self, inputs: Frequency | None, facts: Mapping[str, Any]) -> _Times | None:
         if facts.get("last_s") is None:
             return None
+        arrival_counts.refuse_long(facts["last_s"])
         above = scenarios.long_input(inputs.values, inputs.counts) if inputs else None
         steps = self._seconds(self._table, above, arrival_counts.STEP_S)
         found = self.answers.one(arrival_counts.second_statistics(self._table))
