@@ -51,6 +51,7 @@ class Request:
         "drafts",
         "generated",
         "in_flight",
+        "lost",
         "placeholders",
         "preemptions",
         "prefilling",
@@ -71,6 +72,7 @@ class Request:
         self.drafts = 0
         self.prefilling = False
         self.preemptions = 0
+        self.lost = 0  # computed when it was last preempted
         self.branch = 0  # where a shared prefix ends that sparse groups have not kept, or 0
 
     def __repr__(self) -> str:

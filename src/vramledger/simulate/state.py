@@ -33,7 +33,7 @@ class State:
         self.running.remove(request)
         self.cache.release(request)
         request.status = Status.PREEMPTED
-        request.computed = 0
+        request.lost, request.computed = request.computed, 0
         request.drafts = 0
         request.stale = request.in_flight
         request.placeholders = 0

@@ -124,6 +124,11 @@ class GroupBlocks:
         self.published.pop(request.rank, None)
         self.pool.give_back(reversed(self.held.pop(request.rank, [])))
 
+    def count(self, request: Request) -> int:
+        """Blocks that a request holds, shared ones included."""
+        held = self.held.get(request.rank, ())
+        return len(held) - held.count(NULL)
+
     def step_begins(self) -> None:
         """A new step is being scheduled."""
 

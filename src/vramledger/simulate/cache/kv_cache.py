@@ -7,7 +7,7 @@ from vramledger.engine.vllm.rules import WindowAdmission
 from vramledger.simulate.cache.boundaries import Boundaries
 from vramledger.simulate.cache.group import Demand, GroupBlocks
 from vramledger.simulate.cache.lookup import Hit, group_alike, longest_hit
-from vramledger.simulate.cache.pool import NULL, BlockPool
+from vramledger.simulate.cache.pool import BlockPool
 from vramledger.simulate.cache.state import AlignedState, ConstantState
 from vramledger.simulate.cache.window import WindowBlocks
 from vramledger.simulate.groups import FullAttention, Group, SlidingWindow
@@ -99,10 +99,7 @@ class KvCache:
 
     def holding(self, request: Request) -> int:
         """Blocks that a request holds, shared ones included."""
-        return sum(
-            sum(block != NULL for block in group.held.get(request.rank, ()))
-            for group in self.groups
-        )
+        return sum(group.count(request) for group in self.groups)
 
 
 def _group(number: int, kind: Group, pool: BlockPool, settings: Settings) -> GroupBlocks:

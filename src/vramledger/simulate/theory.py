@@ -1,0 +1,333 @@
+"""What queueing theory says without a simulation: waits, saturation, Little's law, what the KV pool holds.
+
+The simulator is tested against these, and reports print them as a sanity line. Times are seconds,
+rates are per second; arrivals are Poisson (M), served first come, first served.
+
+Sources: L. Kleinrock, Queueing Systems I (1975) for M/G/1 (Pollaczek 1930, Khinchine 1932) and M/M/c
+(Erlang 1917); F. Spitzer, Trans. AMS 82 (1956) 323-339 for the series of M/D/c (the same as that of
+C. D. Crommelin, POEE Journal 25 (1932) 41-50); G. P. Cosmetatos, INFOR 13 (1975) 328-331 for its
+approximation; A. M. Lee and P. A. Longton, Oper. Res. Quart. 10 (1959) 56-71 for M/G/c;
+J. D. C. Little, Oper. Res. 9 (1961) 383-387.
+"""
+
+import math
+from collections.abc import Sequence
+from typing import Final
+
+from vramledger.errors import BadInput
+from vramledger.frozen import frozen
+
+_HEAVY: Final = 0.99  # utilisation above which the series of M/D/c takes too many terms
+_TERMS: Final = 4_096
+_NEGLIGIBLE: Final = 1e-12  # of the sum so far
+
+
+@frozen
+class Service:
+    """The time one server takes for one request: its mean and its second moment, E[S] and E[S^2]."""
+
+    mean_s: float
+    second_moment_s2: float
+
+    def __post_init__(self) -> None:
+        _positive("the mean service time", self.mean_s)
+        least = self.mean_s**2
+        if not least * (1 - 1e-9) <= self.second_moment_s2 < math.inf:
+            raise BadInput(
+                f"The second moment of the service time is {self.second_moment_s2:g} s2, and no time "
+                f"with mean {self.mean_s:g} s has one below {least:g} s2; give E[S^2], not a variance."
+            )
+
+    @property
+    def variability(self) -> float:
+        """Squared coefficient of variation: 0 for a fixed time, 1 for an exponential one."""
+        return max(0.0, self.second_moment_s2 / self.mean_s**2 - 1)
+
+
+@frozen
+class Wait:
+    """The mean time in the queue before service begins; infinite where the queue grows without bound."""
+
+    mean_s: float
+    utilisation: float
+    how: str  # which formula, and whether it is exact
+
+    @property
+    def bounded(self) -> bool:
+        """Whether the queue has a steady state."""
+        return self.mean_s < math.inf
+
+
+def fixed(service_s: float) -> Service:
+    """A service that always takes the same time."""
+    return Service(service_s, service_s * service_s)
+
+
+def exponential(mean_s: float) -> Service:
+    """A service of exponential length."""
+    return Service(mean_s, 2 * mean_s * mean_s)
+
+
+def service_of(times_s: Sequence[float]) -> Service:
+    """The service whose moments are those of observed times.
+
+    Raises:
+        BadInput: no times, or a time below 0.
+    """
+    if not times_s or min(times_s) < 0:
+        raise BadInput("Service times are at least one number, none below 0; give those observed.")
+    count = len(times_s)
+    return Service(math.fsum(times_s) / count, math.fsum(time * time for time in times_s) / count)
+
+
+def mg1_wait(rate_per_s: float, service: Service) -> Wait:
+    """M/G/1, exact (Pollaczek-Khinchine): W = rate E[S^2] / (2 (1 - utilisation)).
+
+    Raises:
+        BadInput: the rate is not above 0.
+    """
+    utilisation = utilisation_of(rate_per_s, service, 1)
+    if utilisation >= 1:
+        return _unbounded(utilisation)
+    mean = rate_per_s * service.second_moment_s2 / (2 * (1 - utilisation))
+    return Wait(mean, utilisation, "M/G/1, exact (Pollaczek-Khinchine)")
+
+
+def md1_wait(rate_per_s: float, service_s: float) -> Wait:
+    """M/D/1, exact: M/G/1 with a fixed service time, W = utilisation S / (2 (1 - utilisation)).
+
+    Raises:
+        BadInput: the rate or the time is not above 0.
+    """
+    return mg1_wait(rate_per_s, fixed(service_s))
+
+
+def mmc_wait(rate_per_s: float, mean_s: float, servers: int) -> Wait:
+    """M/M/c, exact (Erlang C): W = P(wait) S / (c (1 - utilisation)).
+
+    Raises:
+        BadInput: the rate, the time or the servers are not above 0.
+    """
+    utilisation = utilisation_of(rate_per_s, exponential(mean_s), servers)
+    if utilisation >= 1:
+        return _unbounded(utilisation)
+    waiting = _erlang_c(rate_per_s * mean_s, servers)
+    return Wait(
+        waiting * mean_s / (servers * (1 - utilisation)), utilisation, "M/M/c, exact (Erlang C)"
+    )
+
+
+def mdc_wait(rate_per_s: float, service_s: float, servers: int) -> Wait:
+    """M/D/c. No closed form is known; up to a utilisation of 0.99 an exact series, else Cosmetatos.
+
+    The series: every c-th request meets the queue (W + S - A)+ with A a sum of c times between
+    arrivals, so that by Spitzer's identity W = sum over k >= 1 of E[(k S - A_kc)+] / k
+    = sum of S P(N >= k c) - c / rate x P(N >= k c + 1), N Poisson with mean rate k S.
+
+    Cosmetatos, exact in the limit of utilisation 1:
+    W = W(M/M/c) / 2 x (1 + (1 - u) (c - 1) (sqrt(4 + 5 c) - 2) / (16 u c)).
+
+    Raises:
+        BadInput: the rate, the time or the servers are not above 0.
+    """
+    utilisation = utilisation_of(rate_per_s, fixed(service_s), servers)
+    if utilisation >= 1:
+        return _unbounded(utilisation)
+    if servers == 1:
+        return md1_wait(rate_per_s, service_s)
+    if utilisation <= _HEAVY:
+        mean = _spitzer_sum(rate_per_s, service_s, servers)
+        return Wait(mean, utilisation, "M/D/c, exact series (Spitzer, Crommelin)")
+    correction = (1 - utilisation) * (servers - 1) * (math.sqrt(4 + 5 * servers) - 2)
+    factor = (1 + correction / (16 * utilisation * servers)) / 2
+    mean = factor * mmc_wait(rate_per_s, service_s, servers).mean_s
+    return Wait(mean, utilisation, "M/D/c, approximation (Cosmetatos)")
+
+
+def mgc_wait(rate_per_s: float, service: Service, servers: int) -> Wait:
+    """M/G/c, an approximation (Lee and Longton): W = (1 + variability) / 2 x W(M/M/c).
+
+    Exact for exponential times and for one server.
+
+    Raises:
+        BadInput: the rate or the servers are not above 0.
+    """
+    exact = mmc_wait(rate_per_s, service.mean_s, servers)
+    if not exact.bounded:
+        return exact
+    mean = (1 + service.variability) / 2 * exact.mean_s
+    return Wait(mean, exact.utilisation, "M/G/c, approximation (Lee and Longton)")
+
+
+def utilisation_of(rate_per_s: float, service: Service, servers: int) -> float:
+    """Work offered a second and server; from 1 on no queue is stable.
+
+    Raises:
+        BadInput: the rate or the servers are not above 0.
+    """
+    _positive("the arrival rate", rate_per_s)
+    _count("the number of servers", servers)
+    return rate_per_s * service.mean_s / servers
+
+
+def saturation_rate_per_s(service: Service, servers: int) -> float:
+    """Requests a second that keep every server busy: c / E[S]. No more can be served for long.
+
+    Raises:
+        BadInput: no servers.
+    """
+    _count("the number of servers", servers)
+    return servers / service.mean_s
+
+
+@frozen
+class StepCost:
+    """Seconds of an engine's step: a constant, and what each token of a kind adds.
+
+    Context tokens are those whose KV cache a decoding request reads in the step.
+    """
+
+    constant_s: float
+    prefill_token_s: float = 0.0
+    decode_token_s: float = 0.0
+    context_token_s: float = 0.0
+
+    def __post_init__(self) -> None:
+        _positive("the constant time of a step", self.constant_s)
+        parts = (self.prefill_token_s, self.decode_token_s, self.context_token_s)
+        if not all(0 <= part < math.inf for part in parts):
+            raise BadInput("A token adds 0 s or more to a step; give times that are not below 0.")
+
+
+def saturation_requests_per_s(
+    cost: StepCost, running: int, lengths: Sequence[tuple[int, int]]
+) -> float:
+    """Requests a second of one engine that always has `running` requests; derived, from work per request.
+
+    `lengths` are (input, output) tokens of requests, all equally likely. A request of I and O tokens
+    takes part in O steps: one with its whole prompt, then O - 1 that each add a token. In a second,
+
+        1 = X (constant E[O] / running + prefill E[I] + decode E[O - 1] + context E[(O - 1) (I + O / 2)]).
+
+    Raises:
+        BadInput: nobody runs, no lengths, or a length below 1.
+    """
+    _count("the number of running requests", running)
+    if not lengths or min(map(min, lengths)) < 1:
+        raise BadInput(
+            "Requests have an input and an output of 1 token or more; give such lengths."
+        )
+    work = math.fsum(
+        cost.constant_s * output / running
+        + cost.prefill_token_s * prompt
+        + cost.decode_token_s * (output - 1)
+        + cost.context_token_s * (output - 1) * (prompt + output / 2)
+        for prompt, output in lengths
+    )
+    return len(lengths) / work
+
+
+def little_residual(in_system: float, rate_per_s: float, time_s: float) -> float:
+    """How far (L - rate W) / L is from Little's law, L = rate W: 0 in any steady state.
+
+    `in_system` is the mean number of requests over time, `time_s` the mean time that each spends. Over
+    a window, a residual above 0 says that requests were left over at its end: a queue that grows.
+
+    Raises:
+        BadInput: a figure is not above 0.
+    """
+    _positive("the mean number in the system", in_system)
+    _positive("the rate", rate_per_s)
+    _positive("the mean time in the system", time_s)
+    return 1 - rate_per_s * time_s / in_system
+
+
+@frozen
+class Feasible:
+    """How many equal requests a KV pool holds at once.
+
+    `at_peak` all at their full length, so that none is ever preempted; `staggered` with ages spread
+    evenly over their steps: their mean blocks fill the pool, so that more than this cannot last.
+    """
+
+    at_peak: int
+    staggered: float
+
+
+def kv_feasible_concurrency(
+    blocks: int, block_tokens: int, input_tokens: int, output_tokens: int
+) -> Feasible:
+    """Requests that `blocks` usable blocks hold; derived, full attention, no prefix shared.
+
+    After its first step a request holds its prompt, before its end all tokens but the last, which is
+    never computed: ceil((I + O - 1) / block) blocks at most.
+
+    Raises:
+        BadInput: a count below 1.
+    """
+    _count("the number of blocks", blocks)
+    _count("the tokens of a block", block_tokens)
+    _count("the input tokens", input_tokens)
+    _count("the output tokens", output_tokens)
+    longest = input_tokens + output_tokens - 1
+    held = _blocks_up_to(longest, block_tokens) - _blocks_up_to(input_tokens - 1, block_tokens)
+    return Feasible(blocks // -(-longest // block_tokens), blocks * output_tokens / held)
+
+
+def token_ceiling(blocks: int, block_tokens: int) -> int:
+    """Most tokens that can have KV cache at once, whatever runs: blocks x tokens of a block.
+
+    Raises:
+        BadInput: a count below 1.
+    """
+    _count("the number of blocks", blocks)
+    _count("the tokens of a block", block_tokens)
+    return blocks * block_tokens
+
+
+def _blocks_up_to(tokens: int, block: int) -> int:
+    """Sum of ceil(t / block) for t from 1 to `tokens`."""
+    full, rest = divmod(tokens, block)
+    return block * full * (full + 1) // 2 + rest * (full + 1)
+
+
+def _erlang_c(load: float, servers: int) -> float:
+    """Probability of waiting at an offered load in Erlang, by the recursion of Erlang B."""
+    blocked = 1.0
+    for count in range(1, servers + 1):
+        blocked = load * blocked / (count + load * blocked)
+    return blocked / (1 - load / servers * (1 - blocked))
+
+
+def _spitzer_sum(rate_per_s: float, service_s: float, servers: int) -> float:
+    import numpy as np
+    from scipy.special import gammainc  # gammainc(m, x) = P(Poisson(x) >= m)
+
+    total, first = 0.0, 1
+    while True:
+        k = np.arange(first, first + _TERMS)
+        arrivals = rate_per_s * service_s * k
+        terms = service_s * gammainc(k * servers, arrivals)
+        terms -= servers / rate_per_s * gammainc(k * servers + 1, arrivals)
+        total += math.fsum(terms)
+        if terms[-1] * _TERMS <= _NEGLIGIBLE * total:
+            return total
+        first += _TERMS
+
+
+def _unbounded(utilisation: float) -> Wait:
+    return Wait(
+        math.inf,
+        utilisation,
+        f"infinite: a utilisation of {utilisation:.3g} is not below 1, and the queue grows without bound",
+    )
+
+
+def _positive(what: str, value: float) -> None:
+    if not 0 < value < math.inf:
+        raise BadInput(f"{what[0].upper()}{what[1:]} is {value:g}; it must be a number above 0.")
+
+
+def _count(what: str, value: int) -> None:
+    if value < 1:
+        raise BadInput(f"{what[0].upper()}{what[1:]} is {value}; it must be a whole number from 1.")
