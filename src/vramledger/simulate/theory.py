@@ -247,7 +247,8 @@ class Feasible:
     """How many equal requests a KV pool holds at once.
 
     `at_peak` all at their full length, so that none is ever preempted; `staggered` with ages spread
-    evenly over their steps: their mean blocks fill the pool, so that more than this cannot last.
+    evenly over their steps: their mean blocks fill the pool, so that more than this cannot last. Both
+    are 0 where the pool cannot hold even one.
     """
 
     at_peak: int
@@ -271,7 +272,8 @@ def kv_feasible_concurrency(
     _count("the output tokens", output_tokens)
     longest = input_tokens + output_tokens - 1
     held = _blocks_up_to(longest, block_tokens) - _blocks_up_to(input_tokens - 1, block_tokens)
-    return Feasible(blocks // -(-longest // block_tokens), blocks * output_tokens / held)
+    at_peak = blocks // -(-longest // block_tokens)
+    return Feasible(at_peak, blocks * output_tokens / held if at_peak else 0.0)
 
 
 def token_ceiling(blocks: int, block_tokens: int) -> int:
