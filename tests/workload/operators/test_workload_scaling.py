@@ -5,6 +5,7 @@ from fractions import Fraction
 from math import sqrt
 from pathlib import Path
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -12,8 +13,10 @@ from hypothesis import strategies as st
 from stored_workloads import BLOCK, Row, chats, column, request, reused_share, rows, stored
 from vramledger.errors import BadInput, CannotKnow
 from vramledger.workload.importer import import_logs
+from vramledger.workload.operators.columns import Column
 from vramledger.workload.operators.lengths import factor
 from vramledger.workload.operators.scale import Scale, scale
+from vramledger.workload.operators.sharing import Lists, stretched
 from vramledger.workload.store import read_metadata
 
 
@@ -290,3 +293,14 @@ def test_a_length_beyond_any_context_is_refused(tmp_path: Path) -> None:
     with pytest.raises(BadInput, match=r"^Stretched by 3, a request is longer than 1,073,741,824 "):
         scale(path, Scale(input=3.0), tmp_path / "out.parquet")
     assert [found.name for found in tmp_path.iterdir()] == ["w.parquet"]
+
+
+def test_a_stretch_that_makes_too_many_blocks_is_refused() -> None:
+    many = Lists(np.array([0, 5_000_000]), np.array([2]), np.array([False]))
+    before, after = (Column(np.array([tokens]), np.array([False])) for tokens in (32, 16_000))
+    with pytest.raises(BadInput) as refused:
+        stretched(many, before, after, 16, Fraction(500))
+    assert str(refused.value) == (
+        "Stretched by 500, the prompts have more prefix blocks than 2,147,483,647, which is how many a "
+        "workload can number; take a smaller factor, or a slice of the workload first."
+    )

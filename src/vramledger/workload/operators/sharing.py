@@ -8,6 +8,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+from vramledger.errors import BadInput
 from vramledger.frozen import frozen
 from vramledger.workload.operators.columns import Column, column, narrow, of
 
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
 
     from vramledger.workload.operators.columns import Array
 
+MOST_NUMBERS: Final = (1 << 31) - 1  # the columns' own type
 COMMON_SHARE: Final = 100  # without owners: a block of one request in so many is everybody's
 _FREQUENT: Final = 10  # requests at least, so that in a short log two turns are no crowd
 _OWNERS: Final = ("tenant", "session")
@@ -179,6 +181,9 @@ def stretched(
     end in m: prompts that were equal up to m's end stay equal, and no others become so. A prompt
     that was covered to its end, or by its full blocks, stays so. `before` and `after` are the rows'
     input_tokens.
+
+    Raises:
+        BadInput: more blocks than can be numbered.
     """
     import numpy as np
 
@@ -189,7 +194,13 @@ def stretched(
     among = new - old * by.numerator // by.denominator
     starts = np.cumsum(found.lengths) - found.lengths
     width = -(-by.numerator // by.denominator) + 2
-    return Lists(found.values[starts[row] + old] * width + among, lengths, found.absent)
+    numbers = found.values[starts[row] + old] * width + among
+    if numbers.max(initial=0) > MOST_NUMBERS:
+        raise BadInput(
+            f"Stretched by {float(by):g}, the prompts have more prefix blocks than {MOST_NUMBERS:,}, which "
+            "is how many a workload can number; take a smaller factor, or a slice of the workload first."
+        )
+    return Lists(numbers, lengths, found.absent)
 
 
 def _stretched_lengths(

@@ -1,21 +1,26 @@
 """Several parts as one workload: rows with numbers that no two parts share by accident."""
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from vramledger.errors import BadInput
 from vramledger.frozen import frozen
 from vramledger.workload.operators.columns import Column, column, seconds, with_column
 from vramledger.workload.operators.part import LABEL, Arranged, Part, arranged
-from vramledger.workload.operators.sharing import Lists, coarser, common_blocks, lists, with_lists
+from vramledger.workload.operators.sharing import (
+    MOST_NUMBERS,
+    Lists,
+    coarser,
+    common_blocks,
+    lists,
+    with_lists,
+)
 from vramledger.workload.store import read_batches
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
     from vramledger.workload.operators.columns import Array
-
-_MOST: Final = (1 << 31) - 1  # the columns' own type
 
 
 @frozen
@@ -68,9 +73,9 @@ def numbers(parts: Sequence[Part], *, same_models: bool = False) -> list[Numbers
         tenant += source.tenants
         block += source.blocks
         model += source.models if of is None else 0
-    if max(row, session, tenant, block) > _MOST:
+    if max(row, session, tenant, block) > MOST_NUMBERS:
         raise BadInput(
-            f"The result would number more than {_MOST:,} requests, sessions or prefix blocks; take a "
+            f"The result would number more than {MOST_NUMBERS:,} requests, sessions or prefix blocks; take a "
             "smaller rate, or a slice of the workload first."
         )
     return found
