@@ -76,6 +76,39 @@ def test_turns_of_a_conversation_follow_each_other_by_their_think_time(tmp_path:
         last[row["session"]] = row
 
 
+def day_long_talks(sessions: int) -> list[dict[str, Any]]:
+    """Conversations of 12 turns each, at moments drawn evenly from twelve hours."""
+    draw = random.Random(3)
+    found = []
+    for session in range(sessions):
+        moments = sorted(draw.random() * 43_200 for _ in range(12))
+        for turn, moment in enumerate(moments):
+            think = moment - moments[turn - 1] if turn else None
+            found.append(
+                request(0, arrival_s=moment, input_tokens=50, output_tokens=9,
+                        session=session, turn=turn, think_s=think)
+            )  # fmt: skip
+    found.sort(key=lambda row: float(row["arrival_s"]))
+    start = found[0]["arrival_s"]
+    return [
+        each | {"row": row, "arrival_s": each["arrival_s"] - start}
+        for row, each in enumerate(found)
+    ]
+
+
+@pytest.mark.parametrize("requests", [2400, 600])
+def test_conversations_as_long_as_the_log_make_no_burst_at_its_end(
+    tmp_path: Path, requests: int
+) -> None:
+    profile = profile_of(day_long_talks(200), tmp_path)
+    made = profile_of_batches(synthesise(profile, requests, 0), tmp_path)
+    assert made.arrival.peak_per_s <= 2 * profile.arrival.peak_per_s
+    line = next(
+        each for each in closeness(profile, made).lines if each.part == "dispersion over 1 s"
+    )
+    assert line.verdict is Verdict.WITHIN
+
+
 def test_the_share_of_requests_without_a_conversation_is_kept(tmp_path: Path) -> None:
     rows = talks(500)
     profile = profile_of(rows, tmp_path)

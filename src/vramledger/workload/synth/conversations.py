@@ -4,8 +4,11 @@ How many turns each conversation has is drawn from the profile until its share o
 used up. The longest conversations choose first: they begin at any arrival that leaves them room. Each
 turn comes the mean duration (where the profile has one) and a drawn think time after the turn before;
 for it the free arrival nearest to that moment is moved there, so that the rate stays what it was.
-Conversations of one turn and requests without one take what is left. Lengths are those given, dealt out so that each turn's input comes as near as what is left allows to
-the input and output of the turn before, divided by the profile's carried share.
+One that is longer than what is left is drawn together, to end where the last of as many evenly drawn
+moments would: all ending at one moment would be a burst that no log had. Conversations of one turn
+and requests without one take what is left. Lengths are those given, dealt out so that each turn's
+input comes as near as what is left allows to the input and output of the turn before, divided by the
+profile's carried share.
 """
 
 from bisect import bisect_left, bisect_right
@@ -116,10 +119,10 @@ class ConversationDraws:
             start, end = starts[number], starts[number + 1]
             after = np.cumsum(gaps[start + 1 : end])
             needed = float(after[-1]) if len(after) else 0.0
-            room = bisect_right(clock, clock[-1] - needed)
-            at = taken[start] = free.take(int(rng.random() * max(room, 1)))
-            if needed:
-                after *= min(1.0, (clock[-1] - clock[at]) / needed)
+            at = taken[start] = free.take(_start(clock, needed, len(after), rng))
+            left = clock[-1] - clock[at]
+            if needed > left:
+                after *= left * rng.beta(len(after), 1) / needed
             for turn, moment in enumerate((clock[at] + after).tolist(), start + 1):
                 taken[turn] = free.take(_nearest(clock, moment))
                 moved[taken[turn]] = moment
@@ -156,6 +159,14 @@ class ConversationDraws:
         dealt[starts[-1] :] = rng.permutation(rest)
         found: NDArray[np.int64] = order[dealt]
         return found
+
+
+def _start(clock: list[float], needed: float, after: int, rng: "np.random.Generator") -> int:
+    """Where a conversation begins: anywhere it has room, else as the first of moments drawn evenly."""
+    room = bisect_right(clock, clock[-1] - needed)
+    if room:
+        return int(rng.random() * room)
+    return int(rng.beta(1, after + 1) * len(clock))
 
 
 def _nearest(clock: list[float], moment: float) -> int:
