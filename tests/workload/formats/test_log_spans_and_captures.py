@@ -37,6 +37,19 @@ def test_a_span_of_a_model_call_is_a_request(tmp_path: Path) -> None:
     assert found.problems == ["span is no call of a model"]
 
 
+def test_a_call_that_two_spans_tell_counts_once(tmp_path: Path) -> None:
+    usage = {"gen_ai.operation.name": "chat", "gen_ai.usage.input_tokens": 100}
+    outer, inner, other = (
+        span("chat", {**usage, "gen_ai.usage.output_tokens": n}) for n in (9, 10, 11)
+    )
+    outer |= {"traceId": "t", "spanId": "outer", "parentSpanId": "agent"}
+    inner |= {"traceId": "t", "spanId": "inner", "parentSpanId": "outer"}
+    other |= {"traceId": "u", "spanId": "outer"}
+    found = parsed(tmp_path, "spans.jsonl", jsonl(export(outer, inner, other)))
+    assert [request.output_tokens for request in found.requests] == [10, 11]
+    assert found.problems == ["span of a call that another span tells too"]
+
+
 def test_one_export_a_line_is_the_same(tmp_path: Path) -> None:
     _, name, content = LOG_VARIANTS["OTLP lines"]
     assert parsed(tmp_path, name, content).requests[0].input_tokens == 120

@@ -7,7 +7,8 @@ https://github.com/traceloop/openllmetry and vLLM's own attributes of vllm/traci
 (https://github.com/vllm-project/vllm).
 
 A record is an export (`resourceSpans`), one resource's part of it, or a single span. Spans that call no
-model are dropped, each counted.
+model are dropped, each counted. A framework traces a call and so does the client that it calls by, one
+span directly within the other: within a record the inner one counts, which is nearer to the server.
 """
 
 import re
@@ -77,6 +78,7 @@ _OTHER_KINDS: Final = frozenset(
     ("embedding", "rerank", "tool", "agent", "workflow", "task", "chain")
 )
 _MARKS: Final = (*_INPUT, *_OUTPUT, *_MODEL, "gen_ai.operation.name", "gen_ai.request.id")
+_WRAPS: Final = "another call directly within it"  # beside the fields of a span in its row
 _ERROR: Final = (2, "2", "STATUS_CODE_ERROR", "ERROR")
 
 
@@ -120,16 +122,22 @@ def _attributes(span: Mapping[str, Any]) -> dict[str, Any]:
 
 def _rows(record: Record) -> Iterable[Record]:
     """Every span is a row of its own."""
-    rows = [Record(record.line, span) for span in _spans(record.values)]
-    if not rows:
+    spans = list(_spans(record.values))
+    if not spans:
         raise RowProblem("record holds no spans")
-    return rows
+    wrapping = {_parent(span) for span in spans if not _no_call(_attributes(span))} - {None}
+    return [
+        Record(record.line, {**span, _WRAPS: True} if _identity(span) in wrapping else span)
+        for span in spans
+    ]
 
 
 def _row(record: Record, context: Context) -> RawRequest:
     span = record.values
     attributes = _attributes(span)
-    _require_model_call(attributes)
+    problem = _no_call(attributes)
+    if problem or span.get(_WRAPS):
+        raise RowProblem(problem or "span of a call that another span tells too")
     start = _moment(span, "startTimeUnixNano", "start_time", context)
     end = _moment(span, "endTimeUnixNano", "end_time", context)
     if start is None:
@@ -160,12 +168,8 @@ def _row(record: Record, context: Context) -> RawRequest:
     )
 
 
-def _require_model_call(attributes: Mapping[str, Any]) -> None:
-    """Let spans of calls that generate text pass.
-
-    Raises:
-        RowProblem: the span is of anything else.
-    """
+def _no_call(attributes: Mapping[str, Any]) -> str:
+    """Why a span is of no call that generates text; "" where it is."""
     operation = str(attributes.get("gen_ai.operation.name") or "").lower()
     kind = str(
         attributes.get("traceloop.span.kind")
@@ -174,9 +178,8 @@ def _require_model_call(attributes: Mapping[str, Any]) -> None:
         or ""
     ).lower()
     if operation in _OTHER_OPERATIONS or kind in _OTHER_KINDS:
-        raise RowProblem("span generates no text")
-    if not any(name in attributes for name in _MARKS):
-        raise RowProblem("span is no call of a model")
+        return "span generates no text"
+    return "" if any(name in attributes for name in _MARKS) else "span is no call of a model"
 
 
 def _moment(span: Mapping[str, Any], otlp: str, plain: str, context: Context) -> int | None:
@@ -229,8 +232,18 @@ def _identity(span: Mapping[str, Any]) -> str | None:
     """Span ids are unique within their trace only."""
     context = span.get("context")
     place = context if isinstance(context, dict) else span
+    return _within_trace(place, first_text(place.get("spanId"), place.get("span_id")))
+
+
+def _parent(span: Mapping[str, Any]) -> str | None:
+    """The identity of the span that it is directly within."""
+    context = span.get("context")
+    own = first_text(span.get("parentSpanId"), span.get("parent_span_id"), span.get("parent_id"))
+    return _within_trace(context if isinstance(context, dict) else span, own)
+
+
+def _within_trace(place: Mapping[str, Any], own: str | None) -> str | None:
     trace = first_text(place.get("traceId"), place.get("trace_id"))
-    own = first_text(place.get("spanId"), place.get("span_id"))
     return None if own is None else f"{trace}/{own}"
 
 
@@ -242,6 +255,12 @@ FORMAT: Final = LogFormat(
     recognise=_recognise,
     parser=row_by_row(_row),
     rows=_rows,
-    lacks=("Traces are often a sample of the requests: rates are then the sample's.",),
+    lacks=(
+        "Traces are often a sample of the requests: rates are then the sample's.",
+        (
+            "A call that a framework and its client both traced counts twice where the two spans are of "
+            "different services or exports."
+        ),
+    ),
     source="https://opentelemetry.io/docs/specs/semconv/gen-ai/gen-ai-spans/",
 )
