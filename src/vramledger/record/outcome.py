@@ -16,11 +16,16 @@ class Outcome(StrEnum):
 
 
 def of_status(status: int) -> Outcome:
-    """The outcome that an HTTP status tells. 499 is nginx's: the client closed the connection."""
+    """The outcome that an HTTP status tells. 499 is nginx's: the client closed the connection.
+
+    A redirection sends the request elsewhere, so that here it did not run.
+    """
     if status in _STATUSES:
         return _STATUSES[status]
-    if 200 <= status < 400:
+    if 200 <= status < 300:
         return Outcome.OK
+    if 300 <= status < 400:
+        return Outcome.REJECTED
     return Outcome.FAILED if status >= 400 else Outcome.UNKNOWN
 
 
