@@ -280,3 +280,18 @@ def test_a_log_of_decades_is_refused_before_it_takes_all_memory(tmp_path: Path) 
         "leave out the requests whose time is wrong (vram workload slice --from or --to, or a view of "
         "the table)."
     )
+
+
+@pytest.mark.parametrize("more", [0, 1])
+def test_impossible_lengths_are_refused_where_their_sums_do_not_fit(
+    tmp_path: Path, more: int
+) -> None:
+    longest = 1 << 30
+    stored(rows_of([(longest - more * row, longest) for row in range(4)]), tmp_path / "w.parquet")
+    with pytest.raises(BadInput) as refused:
+        profile_workload(tmp_path / "w.parquet")
+    assert str(refused.value) == (
+        "The lengths add up to more than whole numbers of 64 bits hold, which no real requests do; "
+        "import the logs without the requests of impossible lengths, or give a view that leaves them "
+        "out."
+    )

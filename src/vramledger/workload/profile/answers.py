@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from vramledger.workload.profile.aggregates import Expression, frequency
 from vramledger.workload.profile.frequency import Frequency, added_up
+from vramledger.workload.profile.sums import too_large
 from vramledger.workload.tables import Fetch
 
 if TYPE_CHECKING:
@@ -51,12 +52,19 @@ class Answers:
 
 
 def _in_64_bits(found: "pa.Table") -> "pa.Table":
-    """Sums that an engine gives with more digits than they need, as whole numbers of 64 bits."""
+    """Sums that an engine gives with more digits than they need, as whole numbers of 64 bits.
+
+    Raises:
+        BadInput: they do need more.
+    """
     import pyarrow as pa
 
     for place, column in enumerate(found.schema):
         if pa.types.is_decimal(column.type):
-            narrow = found.column(place).cast(pa.int64())
+            try:
+                narrow = found.column(place).cast(pa.int64())
+            except pa.ArrowInvalid:
+                raise too_large() from None
             found = found.set_column(place, column.name, narrow)
     return found
 

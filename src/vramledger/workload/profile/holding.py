@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from vramledger.workload.profile.frequency import Frequency
 from vramledger.workload.profile.profile import Holding
+from vramledger.workload.profile.sums import need_64_bits
 
 if TYPE_CHECKING:
     import numpy as np
@@ -21,9 +22,13 @@ def holding(lengths: Frequency, twice_steps: "np.ndarray[Any, np.dtype[np.int64]
         lengths: input + output.
         twice_steps: twice the token-steps of the requests of each length. Within a length they are
             taken as equal, so a share of requests that ends inside one takes its part.
+
+    Raises:
+        BadInput: they are more than can be counted.
     """
     import numpy as np
 
+    need_64_bits(twice_steps)
     steps = (twice_steps // 2)[::-1]
     requests = np.concatenate(([0], np.cumsum(lengths.counts[::-1])))
     held = np.concatenate(([0], np.cumsum(steps)))
