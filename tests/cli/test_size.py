@@ -275,14 +275,16 @@ def test_bad_options_are_one_sentence(
     assert captured.out == ""
 
 
-@pytest.mark.parametrize("option", ["--users 5", "--rate 1", "--profile rag", "--factor a=1"])
+@pytest.mark.parametrize(
+    "option", ["--users 5", "--rate 1", "--profile rag", "--factor a=1", "--success 1"]
+)
 def test_a_plan_states_its_own_load(
     plan: Path, option: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert run(["size", str(plan), *option.split()]) == 2
     assert capsys.readouterr().err == (
-        "vram: The plan states the load and its lengths; leave out --users, --concurrent, --rate, "
-        "--rate-scale, --profile, --workload and --factor.\n"
+        "vram: The plan states the load, its lengths and its contract; leave out --users, "
+        "--concurrent, --rate, --rate-scale, --profile, --workload, --success and --factor.\n"
     )
 
 

@@ -99,7 +99,7 @@ def test_the_longest_request_of_the_log_is_served_though_no_scenario_has_it(
         (
             f"{path}: 0.3% of the requests are longer than the 8,192 tokens google/gemma-2-9b-it is "
             "served with and would be refused, and none may be; choose a model of longer context, or "
-            "state in a plan which success is enough."
+            "state which share served is enough (--success 0.99, or a plan's contract)."
         )
     ]
 
@@ -111,9 +111,8 @@ def test_a_limit_is_proposed_with_whom_it_turns_away(
     out = capsys.readouterr().out.splitlines()
     longest = max(map(sum, LONG))
     assert (
-        f"Proposed context limit: --max-model-len {longest} turns nobody away (the longest request "
-        f"has {longest:,} tokens); it is the smallest of the table that does not turn away more than "
-        "may be (nobody may be)."
+        f"Proposed context limit: --max-model-len {longest}, the smallest of the table that turns "
+        f"nobody away (the longest request has {longest:,} tokens)."
     ) in out
     assert out[-1] == "Add --limits for the table of limits."
     run(["size", MODEL, "--workload", str(profile), "--gpu", "L40S", "--limits"])
@@ -139,6 +138,29 @@ def test_a_contract_lowers_the_proposed_limit_of_a_plan(
         "turns away 6.25% of the requests, those of 4,097 to 9,808 tokens of input and output; it is "
         "the smallest of the table that does not turn away more than may be (up to 7.00% may be)."
     ) in capsys.readouterr().out
+
+
+def test_success_says_without_a_plan_which_share_must_be_served(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    slices = [slice_of("daily", CHAT, 3.0), slice_of("long-burst", CHAT, 3.0)]
+    path = written(profile_of([*CHAT, (20000, 500)], 2.0, slices), tmp_path / "w.json")
+    asked = ["size", "google/gemma-2-9b-it", "--workload", str(path), "--gpu", "L40S"]
+    assert run(asked) == 1
+    out = capsys.readouterr().out
+    assert (
+        "No context limit is proposed: every one that the engine holds turns somebody away, and none "
+        "may be (the longest request has 20,500 tokens)."
+    ) in out
+    assert run([*asked, "--success", "0.99"]) == 0
+    out = capsys.readouterr().out
+    assert "DOES NOT HOLD" not in out
+    assert "0.3% of the requests are longer than the 8,192 tokens" in out
+    assert "does not turn away more than may be (up to 1.00% may be)." in out
+    assert run([*asked, "--success", "99"]) == 2
+    assert capsys.readouterr().err == (
+        "vram: --success is 99; it is a share, above 0 and at most 1.\n"
+    )
 
 
 def test_a_check_counts_the_requests_of_the_slice(

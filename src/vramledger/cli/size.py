@@ -21,6 +21,9 @@ if TYPE_CHECKING:
 @click.option("--profile", help="Shape of the requests; chat by default.")
 @click.option("--workload", help="Recorded requests: a workload (.parquet) or its profile (.json).")
 @click.option("--rate-scale", type=float, help="Growth: the recorded arrivals times this.")
+@click.option(
+    "--success", type=float, help="Share of requests to serve (0..1); a recorded workload's: all."
+)
 @click.option("--limits", is_flag=True, help="The table of context limits and what each costs.")
 @click.option(
     "--gpu", "gpus", multiple=True, help="Only these cards (auto: this machine's); all by default."

@@ -47,15 +47,18 @@ def limits_json(found: ContextLimits | None) -> dict[str, Any] | None:
 
 def _proposal(found: ContextLimits) -> str:
     proposed, share = found.proposed, f"{found.allowed:.2%}"
-    bound = "nobody may be" if found.allowed == 0 else f"up to {share} may be"
+    longest = f"the longest request has {found.longest:,} tokens"
     if proposed is None:
-        return (
-            "No context limit is proposed: every one that the engine holds turns away more of the "
-            f"requests than may be ({bound})."
-        )
+        most = "somebody away, and none may be" if found.allowed == 0 else f"more than {share} away"
+        return f"No context limit is proposed: every one that the engine holds turns {most} ({longest})."
     away = proposed.turned.away
+    if found.allowed == 0:
+        return (
+            f"Proposed context limit: --max-model-len {proposed.limit}, the smallest of the table that "
+            f"turns nobody away ({longest})."
+        )
     if away == 0:
-        whom = f"turns nobody away (the longest request has {found.longest:,} tokens)"
+        whom = f"turns nobody away ({longest})"
     else:
         whom = (
             f"turns away {away:.2%} of the requests, those of {proposed.limit + 1:,} to "
@@ -63,7 +66,7 @@ def _proposal(found: ContextLimits) -> str:
         )
     return (
         f"Proposed context limit: --max-model-len {proposed.limit} {whom}; it is the smallest of the "
-        f"table that does not turn away more than may be ({bound})."
+        f"table that does not turn away more than may be (up to {share} may be)."
     )
 
 

@@ -12,7 +12,7 @@ from vramledger.hardware.catalogue import accelerators, find
 from vramledger.model.load import load_model
 from vramledger.plan.price import parse_price
 from vramledger.plan.profile import profile
-from vramledger.plan.requirement import Load, LoadUnit, Scenario
+from vramledger.plan.requirement import Contract, Load, LoadUnit, Scenario
 from vramledger.sizing.from_plan import of_text, precisions, with_cache
 from vramledger.sizing.from_workload import names_a_workload, scenarios_of
 from vramledger.sizing.limits import MOST_REFUSED, limit_for, within
@@ -29,7 +29,10 @@ _STATE_A_LOAD = (
     "State the load once: --users (people with access), --concurrent (requests in flight) or --rate "
     "(requests per second); or name a recorded one with --workload."
 )
-_OTHER_MODEL = "choose a model of longer context, or state in a plan which success is enough"
+_OTHER_MODEL = (
+    "choose a model of longer context, or state which share served is enough (--success 0.99, or a "
+    "plan's contract)"
+)
 _OTHER_LENGTHS = (
     "take another --profile, state your own lengths in a plan, or choose a model of longer context"
 )
@@ -53,6 +56,7 @@ class Asked:
     workload: str | None = None
     rate_scale: float | None = None
     limits: bool = False
+    success: float | None = None
 
 
 @frozen
@@ -128,11 +132,12 @@ def narrowed(question: Question, asked: Asked) -> Question:
     """
     stated = (
         asked.users, asked.concurrent, asked.rate, asked.profile, asked.workload, asked.rate_scale,
+        asked.success,
     )  # fmt: skip
     if any(value is not None for value in stated) or asked.factors:
         raise BadInput(
-            "The plan states the load and its lengths; leave out --users, --concurrent, --rate, "
-            "--rate-scale, --profile, --workload and --factor."
+            "The plan states the load, its lengths and its contract; leave out --users, --concurrent, "
+            "--rate, --rate-scale, --profile, --workload, --success and --factor."
         )
     prices = prices_of(asked.prices)
     if prices.per_hour and question.prices and prices.currency != question.currency:
@@ -204,6 +209,12 @@ def _headroom(value: float | None) -> float | None:
     return value
 
 
+def _contract(success: float | None) -> Contract:
+    if success is not None and not 0 < success <= 1:
+        raise BadInput(f"--success is {success:g}; it is a share, above 0 and at most 1.")
+    return Contract(success=success)
+
+
 def _cards(names: tuple[str, ...]) -> tuple[Accelerator, ...]:
     """The cards of those names, each once; all of the catalogue where none is given."""
     if not names:
@@ -217,17 +228,22 @@ def _scenarios(asked: Asked, load: Load | None) -> _AskedFor:
     Raises:
         BadInput: both are named, or growth is asked of what is not recorded.
     """
-    headroom = _headroom(asked.headroom)
+    headroom, contract = _headroom(asked.headroom), _contract(asked.success)
+    refused = None if contract.success is None else 1.0 - contract.success
     file = _workload(asked)
     if file is not None:
         scale = 1.0 if asked.rate_scale is None else asked.rate_scale
-        found = scenarios_of(file, load, scale, headroom)
-        return _AskedFor(found.scenarios, f"The workload {file}", 0.0, _OTHER_MODEL, found.notes)
+        found = scenarios_of(file, load, scale, headroom, contract)
+        where = f"The workload {file}"
+        return _AskedFor(found.scenarios, where, refused or 0.0, _OTHER_MODEL, found.notes)
     if load is None:
         raise BadInput(_STATE_A_LOAD)
     shape = profile(asked.profile or _DEFAULT_PROFILE, "--profile")
-    scenario = Scenario(shape.name, shape.kind, shape.lengths, load, headroom=headroom)
-    return _AskedFor((scenario,), f"The profile {shape.name}", MOST_REFUSED, _OTHER_LENGTHS)
+    scenario = Scenario(
+        shape.name, shape.kind, shape.lengths, load, headroom=headroom, contract=contract
+    )
+    may_refuse = MOST_REFUSED if refused is None else refused
+    return _AskedFor((scenario,), f"The profile {shape.name}", may_refuse, _OTHER_LENGTHS)
 
 
 def _workload(asked: Asked) -> str | None:

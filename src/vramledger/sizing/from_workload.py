@@ -6,7 +6,7 @@ from typing import Final
 from vramledger.frozen import frozen
 from vramledger.plan.recorded import part_for, read_recorded, recorded_load
 from vramledger.plan.recorded_lengths import recorded_lengths
-from vramledger.plan.requirement import Kind, Load, Scenario
+from vramledger.plan.requirement import Contract, Kind, Load, Scenario
 
 COUNTED: Final = ("daily", "long-burst")
 _ENDINGS: Final = (".parquet", ".json")
@@ -25,7 +25,9 @@ def names_a_workload(text: str) -> bool:
     return text.casefold().endswith(_ENDINGS) or "/" in text
 
 
-def scenarios_of(file: str, load: Load | None, scale: float, headroom: float | None) -> OfWorkload:
+def scenarios_of(
+    file: str, load: Load | None, scale: float, headroom: float | None, contract: Contract
+) -> OfWorkload:
     """`daily` and `long-burst`, or the whole in place of one that the workload has not.
 
     A stated `load` wins over the recorded one; `scale` multiplies recorded arrivals.
@@ -48,6 +50,7 @@ def scenarios_of(file: str, load: Load | None, scale: float, headroom: float | N
             lengths=lengths.distribution,
             load=recorded_load(part, scale) if load is None else load,
             headroom=headroom,
+            contract=contract,
             recorded=recorded,
         )
     return OfWorkload(tuple(scenarios.values()), tuple(dict.fromkeys(notes)))
