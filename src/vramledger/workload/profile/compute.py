@@ -246,7 +246,7 @@ class _Asking:
             offset,
         )
         seen = self.answers.columns(instants(self._table))["value"]
-        return replace(found, quantum_s=quantum_s(sorted(int(each) for each in seen)))
+        return replace(found, quantum_s=quantum_s(seen))
 
     def _prefix(self, inputs: Frequency | None, facts: Mapping[str, Any]) -> Prefix:
         from dataclasses import replace

@@ -1,11 +1,14 @@
 """The step of a log's times, where they are coarser than its arrivals."""
 
-import itertools
-from collections.abc import Sequence
 from statistics import median_low
-from typing import Final
+from typing import TYPE_CHECKING, Any, Final
 
 from vramledger.workload.profile.aggregates import Expression, milliseconds
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    Integers = np.ndarray[Any, np.dtype[np.int64]]
 
 LOOKED_AT_S: Final = 7200  # of the log, from its beginning
 _FEWEST: Final = 20  # distinct times below which nothing is said
@@ -19,18 +22,19 @@ def instants(table: Expression) -> Expression:
     return first.select(value=milliseconds(first.arrival_s)).distinct()
 
 
-def quantum_s(times_ms: Sequence[int]) -> float | None:
+def quantum_s(times_ms: "Integers") -> float | None:
     """The step that all gaps between distinct times are multiples of; None where there is none.
 
     Args:
-        times_ms: distinct, ascending.
+        times_ms: distinct, in any order.
     """
-    if len(times_ms) < _FEWEST:
+    import numpy as np
+
+    steps = np.diff(np.sort(times_ms))
+    if len(times_ms) < _FEWEST or steps.min() < _LEAST_MS:
         return None
-    gaps = [after - before for before, after in itertools.pairwise(times_ms)]
+    gaps: list[int] = steps.tolist()
     least = min(gaps)
-    if least < _LEAST_MS:
-        return None
     step = median_low([gap / round(gap / least) for gap in gaps])
     whole = round(step / 10) * 10
     if all(abs(gap - round(gap / whole) * whole) <= _SLACK * gap + 2 for gap in gaps):
