@@ -10,7 +10,7 @@ from vramledger.record.merging import BEGUN
 from vramledger.record.requests import REQUESTS, RequestRecord
 from vramledger.record.segments import Segment
 from vramledger.record.table import Table
-from vramledger.record.tables import ROW_TYPES, Row
+from vramledger.record.tables import ROW_TYPES, Row, batch_of
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -42,6 +42,9 @@ class Recorder:
         self._thread = threading.Thread(target=self._keep_flushing, daemon=True)
 
     def __enter__(self) -> Self:
+        import pyarrow.ipc  # noqa: F401 - now, and not between two requests
+
+        batch_of(REQUESTS, [RequestRecord(0)])  # pyarrow imports pandas for its first array
         self._thread.start()
         return self
 
@@ -98,8 +101,13 @@ class Recorder:
         self._also()
 
     def _end(self) -> None:
-        for segment in self._segments.values():
-            segment.abandon() if self._failure else segment.close()
+        try:
+            for segment in self._segments.values():
+                if self._failure is None:
+                    segment.close()
+        finally:
+            for segment in self._segments.values():
+                segment.abandon()
 
     def _guarded(self, call: Callable[..., None], *arguments: object) -> None:
         """Run the call; keep what went wrong for whoever adds the next row."""

@@ -17,7 +17,7 @@ SERVER: Final = Table(
         "target": Column("string", "", "Which server: target-0, target-1, ..."),
         "name": Column("string", "", "Name in the common vocabulary.", "the vocabulary has none for it"),
         "raw_name": Column("string", "", "Name on the page."),
-        "labels": Column("string", "", "Its labels: a JSON object, keys sorted, without spaces.", "none"),
+        "labels": Column("string", "", "Its labels: a JSON object, keys sorted, without spaces; {} for none."),
         "kind": Column("string", "", "gauge, counter or bucket."),
         "value": Column("float64", "of the metric", "As on the page: counters since the server's start.", "the page said NaN"),
     },
@@ -81,7 +81,7 @@ class Sample:
     value: float | None
     scrape_s: float | None = None
     name: str | None = None
-    labels: str | None = None
+    labels: str = "{}"
 
 
 @frozen

@@ -72,8 +72,8 @@ class Segment:
         self._file.close()
 
     def abandon(self) -> None:
-        """Let go of the file as it is, after an error."""
-        self._file.close()
+        """Let go of the file as it is; after `close` this does nothing."""
+        self._file.raw.close()  # what is not written yet could fail again
 
     def _write_rows(self) -> None:
         with self._adding:
