@@ -89,6 +89,6 @@ def _pads_decode(state: State, step: Step, tokens: int, computed: int) -> bool:
         drafts > 0
         and tokens == 1
         and not step.prefill
-        and bool(step.scheduled or computed > 0)
+        and (step.served_running or computed > 0)
         and computed + 1 + drafts + 1 <= state.settings.max_model_len
     )

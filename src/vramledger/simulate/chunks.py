@@ -4,6 +4,7 @@ After ``_mamba_block_aligned_split`` of ``vllm/v1/core/sched/scheduler.py`` of 0
 checkpoints inside a chunk.
 """
 
+from vramledger.simulate.cache.boundaries import boundaries_of
 from vramledger.simulate.request import Request
 from vramledger.simulate.settings import Settings
 
@@ -18,7 +19,7 @@ def align_chunk(settings: Settings, request: Request, start: int, tokens: int) -
         aligned = end // size * size
         if aligned > start or size <= _largest_chunk(settings):
             end = aligned
-    stops = [_last_boundary(settings, request.tokens)]
+    stops = [boundaries_of(settings).last_state(request.tokens)]
     if start % size:
         stops.append((start // size + 1) * size)
     if start < request.branch < end:
@@ -31,12 +32,3 @@ def _largest_chunk(settings: Settings) -> int:
     budget = settings.scheduled_tokens or settings.token_budget
     threshold = settings.long_prefill_threshold
     return min(budget, threshold) if threshold else budget
-
-
-def _last_boundary(settings: Settings, tokens: int) -> int:
-    """The last boundary whose state a later request can use."""
-    size = settings.block_size
-    speculation = settings.speculation
-    if speculation is not None and speculation.drops_last_block:
-        return max(tokens // size * size - size, 0)
-    return (tokens - 1) // size * size

@@ -6,22 +6,26 @@ A case is one JSON object a line: ``num_blocks`` (the null block included), ``bl
 ``max_num_batched_tokens``, ``max_num_seqs``, ``max_model_len``, ``prefix_caching`` and ``requests`` of
 ``id``, ``arrival_step``, ``prompt`` (token ids), ``output_len`` and, by priority, ``priority``; optional are ``groups``
 (``"full"``, ``{"window": N}``), ``policy`` (``fcfs``, ``priority``), ``long_prefill_token_threshold``
-and ``max_steps``. The answer is one object a line: ``steps``, each with ``scheduled``, ``preempted``,
+and ``max_steps``. Beyond the harness: ``{"state": N}`` is a group of recurrent states with N for drafts,
+``async_scheduling`` keeps two steps in flight, ``retention`` is prefix_cache_retention_interval, ``speculation`` has the
+fields of `settings.Speculation` with ``seed``, and a request may have ``abort_step``. The answer is one object a line: ``steps``, each with ``scheduled``, ``preempted``,
 ``running``, ``waiting``, ``kv_usage`` and ``finished``; ``done``, and ``error`` where a case is refused.
 The n-th token that a request generates has the id n + 6, so answers are prefixes too.
 """
 
 import json
 import sys
+from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from vramledger.errors import BadInput, VramError
 from vramledger.frozen import frozen
-from vramledger.simulate.groups import FullAttention, Group, SlidingWindow
+from vramledger.simulate.conservation import check_step
+from vramledger.simulate.groups import FullAttention, Group, RecurrentState, SlidingWindow
 from vramledger.simulate.request import Arrival, Request
 from vramledger.simulate.scheduler import Scheduler
-from vramledger.simulate.settings import Order, Settings
+from vramledger.simulate.settings import Order, Settings, Speculation
 from vramledger.simulate.step import Step
 
 _MOST_STEPS = 100_000
@@ -36,7 +40,9 @@ class Case:
     requests: tuple[Request, ...]
     names: tuple[str, ...]
     arrival_steps: tuple[int, ...]
+    abort_steps: tuple[int | None, ...]
     most_steps: int
+    seed: int
 
 
 class PrefixNames:
@@ -65,7 +71,9 @@ def read_case(document: dict[str, Any]) -> Case:
         requests = tuple(Request(rank, _arrival(row, prefixes)) for rank, row in enumerate(rows))
         names = tuple(str(row["id"]) for row in rows)
         steps = tuple(int(row["arrival_step"]) for row in rows)
+        aborts = tuple(_whole(row.get("abort_step")) for row in rows)
         most = int(document.get("max_steps", _MOST_STEPS))
+        seed = int((document.get("speculation") or {}).get("seed", 0))
     except KeyError as missing:
         raise BadInput(
             f"The case has no {missing.args[0]!r}, which every case needs; add it."
@@ -76,7 +84,7 @@ def read_case(document: dict[str, Any]) -> Case:
         ) from wrong
     if len(set(names)) < len(names):
         raise BadInput("Two requests of the case have the same id; give each its own.")
-    return Case(settings, requests, names, steps, most)
+    return Case(settings, requests, names, steps, aborts, most, seed)
 
 
 def _settings(document: dict[str, Any]) -> Settings:
@@ -90,12 +98,34 @@ def _settings(document: dict[str, Any]) -> Settings:
         prefix_caching=bool(document["prefix_caching"]),
         long_prefill_threshold=int(document.get("long_prefill_token_threshold", 0)),
         order=Order(document.get("policy", "fcfs")),
-        checkpoint_interval=None,  # as the harness has it: every block is kept
+        speculation=_speculation(document.get("speculation")),
+        async_scheduling=bool(document.get("async_scheduling", False)),
+        checkpoint_interval=_whole(document.get("retention")),  # None, as the harness has it
+    )
+
+
+def _whole(value: Any) -> int | None:
+    return None if value is None else int(value)
+
+
+def _speculation(document: dict[str, Any] | None) -> Speculation | None:
+    if document is None:
+        return None
+    return Speculation(
+        tokens=int(document["tokens"]),
+        acceptance=int(document["acceptance"]),
+        lookahead=int(document["lookahead"]),
+        rows=int(document["rows"]),
+        drops_last_block=bool(document["drops_last_block"]),
     )
 
 
 def _group(document: Any) -> Group:
-    return FullAttention() if document == "full" else SlidingWindow(int(document["window"]))
+    if document == "full":
+        return FullAttention()
+    if "state" in document:
+        return RecurrentState(int(document["state"]))
+    return SlidingWindow(int(document["window"]))
 
 
 def _arrival(row: dict[str, Any], prefixes: PrefixNames) -> Arrival:
@@ -120,17 +150,42 @@ def answer_case(document: dict[str, Any]) -> dict[str, Any]:
         case = read_case(document)
     except VramError as refused:
         return {"steps": [], "done": False, "error": str(refused)}
-    scheduler = Scheduler(case.settings)
+    run = _Run(case)
     steps: list[dict[str, Any]] = []
-    arrived = 0
-    while (arrived < len(case.requests) or not scheduler.is_idle) and len(steps) < case.most_steps:
-        while arrived < len(case.requests) and case.arrival_steps[arrived] <= len(steps):
-            scheduler.add(case.requests[arrived])
-            arrived += 1
-        step = scheduler.schedule()
-        ended = scheduler.settle(step)
-        steps.append(step_line(step, ended, scheduler, case.names))
-    return {"steps": steps, "done": arrived == len(case.requests) and scheduler.is_idle}
+    while not run.is_over and len(steps) < case.most_steps:
+        steps.append(run.step(len(steps)))
+    return {"steps": steps, "done": run.is_over}
+
+
+class _Run:
+    """A case under way; empty steps are in flight like others, as the harness has them."""
+
+    def __init__(self, case: Case) -> None:
+        self.case = case
+        self.scheduler = Scheduler(case.settings, seed=case.seed)
+        self.arrived = 0
+        self.in_flight = deque[Step]()
+
+    @property
+    def is_over(self) -> bool:
+        """Whether every request has come and ended."""
+        return self.arrived == len(self.case.requests) and self.scheduler.is_idle
+
+    def step(self, number: int) -> dict[str, Any]:
+        """Schedule a step, settle the oldest in flight once enough are, and tell what happened."""
+        case = self.case
+        while self.arrived < len(case.requests) and case.arrival_steps[self.arrived] <= number:
+            self.scheduler.add(case.requests[self.arrived])
+            self.arrived += 1
+        for request in case.requests[: self.arrived]:
+            if case.abort_steps[request.rank] == number:
+                self.scheduler.abort(request)
+        step = self.scheduler.schedule()
+        check_step(self.scheduler.state, step)
+        self.in_flight.append(step)
+        full = len(self.in_flight) >= case.settings.steps_in_flight
+        ended = self.scheduler.settle(self.in_flight.popleft()) if full else []
+        return step_line(step, ended, self.scheduler, case.names)
 
 
 def step_line(

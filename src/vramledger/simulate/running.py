@@ -43,6 +43,7 @@ def serve_running(state: State, step: Step, budget: Budget, cap: int) -> None:
             step.drafts[request] = min(drafts, request.drafts)
         request.drafts = 0
         step.prefill |= request.prefilling
+        step.served_running = True
         budget.spend(tokens)
         index = state.running.index(request) + 1
 

@@ -77,6 +77,11 @@ class Settings:
         return self.speculation.tokens if self.speculation else 0
 
     @property
+    def drops_last_block(self) -> bool:
+        """Whether the last cached block of a prefix is computed again for a drafting head."""
+        return self.speculation is not None and self.speculation.drops_last_block
+
+    @property
     def lookahead(self) -> int:
         """Slots held beyond the scheduled tokens."""
         return self.speculation.lookahead if self.speculation else 0

@@ -23,14 +23,24 @@ class Features:
 class Step:
     """A scheduled step. `scheduled` maps requests to tokens in the order of scheduling."""
 
-    __slots__ = ("drafts", "hit_tokens", "number", "preempted", "prefill", "sampled", "scheduled")
+    __slots__ = (
+        "drafts",
+        "hit_tokens",
+        "number",
+        "preempted",
+        "prefill",
+        "sampled",
+        "scheduled",
+        "served_running",
+    )
 
     def __init__(self, number: int) -> None:
         self.number = number
         self.scheduled = dict[Request, int]()
         self.drafts = dict[Request, int]()  # of the tokens, those that must be verified
         self.preempted = list[Request]()
-        self.prefill = False  # whether a running request prefills
+        self.prefill = False  # whether a request that ran before prefills
+        self.served_running = False  # whether a request that ran before got tokens
         self.sampled: set[int] = set()  # ranks of requests that get a token from this step
         self.hit_tokens: dict[int, int] = {}  # of requests admitted in this step, by rank
 

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 
 from vramledger.frozen import frozen
 from vramledger.simulate.request import Request
+from vramledger.simulate.settings import Settings
 
 
 @frozen
@@ -26,6 +27,12 @@ class Boundaries:
             longer = request.prompt // self.block_size * self.block_size
             places = sorted({max(resent - self.block_size, 0), max(longer - self.block_size, 0)})
         return [*places, request.branch] if request.branch else places
+
+    def last_state(self, tokens: int) -> int:
+        """The last position in so many tokens whose state a later request can use; 0 for none."""
+        if self.drop_last:
+            return max(tokens // self.block_size * self.block_size - self.block_size, 0)
+        return (tokens - 1) // self.block_size * self.block_size
 
     def tails(self, request: Request, start: int, end: int, width: int) -> Sequence[int]:
         """Blocks of [start, end) in tails of `width` blocks that end at a boundary."""
@@ -57,3 +64,8 @@ class Boundaries:
             kept.update(index for index in range(start, end) if (index + 1) % every == 0)
         kept.update(place // self.block_size - 1 for place in self.of(request))
         return sorted(index for index in kept if start <= index < end)
+
+
+def boundaries_of(settings: Settings) -> Boundaries:
+    """The rule of an engine with these settings."""
+    return Boundaries(settings.block_size, settings.checkpoint_interval, settings.drops_last_block)

@@ -4,7 +4,7 @@ After ``vllm/v1/core/kv_cache_manager.py`` and ``kv_cache_coordinator.py`` of 0.
 """
 
 from vramledger.engine.vllm.rules import WindowAdmission
-from vramledger.simulate.cache.boundaries import Boundaries
+from vramledger.simulate.cache.boundaries import boundaries_of
 from vramledger.simulate.cache.group import Demand, GroupBlocks
 from vramledger.simulate.cache.lookup import Hit, group_alike, longest_hit
 from vramledger.simulate.cache.pool import BlockPool
@@ -38,9 +38,7 @@ class KvCache:
         """The prefix of a request that need not be computed."""
         if not self.settings.prefix_caching:
             return self.nothing
-        speculation = self.settings.speculation
-        drop = speculation is not None and speculation.drops_last_block
-        return longest_hit(request, self.alike, drop_last=drop)
+        return longest_hit(request, self.alike, drop_last=self.settings.drops_last_block)
 
     def need(
         self, request: Request, slots: int, hit: Hit | None = None, *, capped: bool = False
@@ -106,7 +104,7 @@ def _group(number: int, kind: Group, pool: BlockPool, settings: Settings) -> Gro
     size = settings.block_size
     if isinstance(kind, FullAttention):
         return GroupBlocks(number, size, pool)
-    boundaries = _boundaries(settings)
+    boundaries = boundaries_of(settings)
     if isinstance(kind, SlidingWindow):
         how = settings.rules.window_admission
         return WindowBlocks(
@@ -119,14 +117,9 @@ def _group(number: int, kind: Group, pool: BlockPool, settings: Settings) -> Gro
             always_capped=how is WindowAdmission.ALWAYS,
         )
     if settings.prefix_caching:
-        return AlignedState(number, size, pool, kind.speculative, boundaries)
+        hybrid = len(settings.groups) > 1
+        return AlignedState(number, size, pool, kind.speculative, boundaries, hybrid=hybrid)
     return ConstantState(number, size, pool, kind.speculative)
-
-
-def _boundaries(settings: Settings) -> Boundaries:
-    speculation = settings.speculation
-    drop = speculation is not None and speculation.drops_last_block
-    return Boundaries(settings.block_size, settings.checkpoint_interval, drop)
 
 
 def _window_cap(kind: SlidingWindow, settings: Settings) -> int:

@@ -40,8 +40,11 @@ class AlignedState(GroupBlocks):
         pool: BlockPool,
         speculative: int,
         boundaries: Boundaries,
+        *,
+        hybrid: bool,
     ) -> None:
         super().__init__(number, block_size, pool)
+        self.hybrid = hybrid
         self.speculative = speculative
         self.boundaries = boundaries
         self.previous: dict[int, int] = {}  # column of the state before the running one
@@ -87,9 +90,23 @@ class AlignedState(GroupBlocks):
         held.extend(self.pool.take(max(required - len(held), 0)))
 
     def publish(self, request: Request, tokens: int) -> list[int]:
-        """Name the states at block boundaries; nobody can use them in the same step."""
+        """Name the states at block boundaries; nobody can use them in the same step.
+
+        A quirk of hybrids in vLLM: the prompt's last state counts as named again in every step in
+        which its request stays within the next block, so others find it in between only.
+        """
         named = super().publish(request, tokens)
         self.named_now.update(self.pool.names[block] for block in named)
+        complete = tokens // self.block_size
+        held = self.held.get(request.rank, ())
+        if (
+            (self.hybrid or tokens % self.block_size == 0)
+            and complete > 0
+            and complete * self.block_size == self.boundaries.last_state(request.prompt)
+            and complete <= len(held)
+            and held[complete - 1] != NULL
+        ):
+            self.named_now.add(self.key(request, complete - 1))
         return named
 
     def reachable(self, request: Request, start: int, end: int) -> Sequence[int]:
