@@ -57,13 +57,13 @@ def test_everything_that_was_lost_or_odd_is_told() -> None:
         "Rows that repeat one before: 3, kept, since no id says that they are one request.",
         "Attempts that were retried and are not in the log: 2.",
         "7 rows came out of order, the furthest by 2.5 s; they were put in order.",
-        "The longest time without an arrival is 90,000 s.",
+        "The longest time without an arrival is 25 h.",
         "Times without an arrival for more than a day: 1; the clock jumped, or nothing was logged.",
         QUANTISED,
-        "Inferred: Turns follow the order (inferred).",
-        "Assumed: Times are UTC (assumed).",
+        "Inferred: Turns follow the order.",
+        "Assumed: Times are UTC.",
         "Not in the log: It names no models.",
-        "Wrote w.parquet: 1,195 requests, without identities.",
+        "Wrote w.parquet: 1,195 requests of 1,200 rows, without identities.",
     ]
 
 
@@ -73,6 +73,24 @@ def test_a_clean_log_has_a_short_report() -> None:
         "1 row read, 1 kept, 0 dropped; otel (1 file).\n"
         "Wrote w.parquet: 1 request, without identities."
     )
+
+
+def test_a_line_that_holds_many_records_is_named_once() -> None:
+    report = LossReport(
+        rows_read=9, rows_kept=5, requests=5, files=1,
+        dropped={"span is no call of a model": 4},
+        dropped_at={"span is no call of a model": (Place(1, 1), Place(1, 1), Place(1, 2))},
+    )  # fmt: skip
+    assert "  dropped 4: span is no call of a model (line 1, line 2, ...)" in to_text(
+        Imported(STORED, report), Path("w.parquet")
+    )
+
+
+def test_identities_that_were_kept_are_not_called_removed() -> None:
+    report = LossReport(rows_read=1, rows_kept=1, requests=1)
+    found = Imported(STORED, report, warnings=("The workload holds who sent requests.",))
+    last = to_text(found, Path("w.parquet")).splitlines()[-1]
+    assert last == "Wrote w.parquet: 1 request, with what --keep asked for."
 
 
 def test_json_has_the_counts_and_no_name_of_a_file() -> None:

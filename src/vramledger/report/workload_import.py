@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Final
 
+from vramledger.report.number import duration
 from vramledger.workload.importer import Imported
 from vramledger.workload.loss import ClockReport, LossReport, Place
 
@@ -28,14 +29,23 @@ def to_text(found: Imported, output: Path) -> str:
     """The loss report for a person."""
     report = found.report
     lines = [_first(report), *_dropped(report), *_files(report), *_clock(report.clock)]
-    lines += [f"Inferred: {sentence}" for sentence in report.inferred]
-    lines += [f"Assumed: {sentence}" for sentence in report.assumed]
+    lines += [f"Inferred: {_once(sentence, 'inferred')}" for sentence in report.inferred]
+    lines += [f"Assumed: {_once(sentence, 'assumed')}" for sentence in report.assumed]
     lines += [f"Not in the log: {sentence}" for sentence in report.lacks]
     if found.stored is None:
         lines.append("Nothing was written: no request could be read.")
     else:
-        lines.append(f"Wrote {output}: {_count(report.requests, 'request')}, without identities.")
+        of = f" of {_count(report.rows_kept, 'row')}" if report.requests != report.rows_kept else ""
+        lines.append(
+            f"Wrote {output}: {_count(report.requests, 'request')}{of}, "
+            + ("with what --keep asked for." if found.warnings else "without identities.")
+        )
     return "\n".join(lines)
+
+
+def _once(sentence: str, basis: str) -> str:
+    """The sentence without the basis that the line begins with."""
+    return sentence.replace(f" ({basis}).", ".")
 
 
 def _first(report: LossReport) -> str:
@@ -51,8 +61,9 @@ def _first(report: LossReport) -> str:
 
 def _dropped(report: LossReport) -> Iterator[str]:
     for reason, count in report.dropped.items():
-        where = ", ".join(_place(each, report) for each in report.dropped_at.get(reason, ()))
-        more = ", ..." if count > len(report.dropped_at.get(reason, ())) else ""
+        named = report.dropped_at.get(reason, ())
+        where = ", ".join(dict.fromkeys(_place(each, report) for each in named))
+        more = ", ..." if count > len(named) else ""
         yield f"  dropped {count:,}: {reason} ({where}{more})"
     for reason, count in report.requests_dropped.items():
         yield f"  left out {_count(count, 'request')} of rows that were kept: {reason}"
@@ -81,10 +92,10 @@ def _clock(clock: ClockReport) -> Iterator[str]:
     if clock.out_of_order:
         yield (
             f"{_count(clock.out_of_order, 'row')} came out of order, the furthest by "
-            f"{clock.largest_step_back_s:,.6g} s; they were put in order."
+            f"{duration(clock.largest_step_back_s)}; they were put in order."
         )
     if clock.largest_gap_s:
-        yield f"The longest time without an arrival is {clock.largest_gap_s:,.6g} s."
+        yield f"The longest time without an arrival is {duration(clock.largest_gap_s)}."
     if clock.gaps_over_a_day:
         yield (
             f"Times without an arrival for more than a day: {clock.gaps_over_a_day:,}; the clock jumped, "
