@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+from vramledger.database import connected
 from vramledger.record.parquet import TableFile
 from vramledger.record.requests import REQUESTS
 from vramledger.record.segments import segments, whole_batches
@@ -17,7 +18,6 @@ if TYPE_CHECKING:
     from vramledger.record.document import Origin, StoredTable
 
 BEGUN: Final = "begun"  # segments of requests that were sent, as they would be if nothing followed
-_MEMORY: Final = "512MB"  # for sorting; beyond it DuckDB spills into the run's folder
 _BATCH: Final = 8_192
 _RECORDED: Final = "SELECT * FROM recorded"
 _REQUESTS: Final = """
@@ -50,13 +50,9 @@ def _merged(folder: Path, table: Table, origin: "Origin", scratch: Path) -> "Sto
 
 
 def _sorted(folder: Path, table: Table, scratch: Path) -> Iterator["pa.RecordBatch"]:
-    import duckdb
-
     order = ", ".join(f"{name} NULLS LAST" for name in table.order)
     query = _REQUESTS if table is REQUESTS else _RECORDED
-    with duckdb.connect(
-        config={"memory_limit": _MEMORY, "temp_directory": str(scratch / "sort")}
-    ) as connection:
+    with connected(scratch / "sort") as connection:
         connection.register("recorded", _reader(folder, table, table.name))
         if table is REQUESTS:
             connection.register("ended", _reader(folder, table, table.name))

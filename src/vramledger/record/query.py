@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Final
 
+from vramledger.database import connected
 from vramledger.record.latency import LATENCIES
 from vramledger.record.run import Run
 from vramledger.record.tables import TABLES
@@ -20,9 +21,7 @@ def connect(runs: Iterable[Run]) -> "duckdb.DuckDBPyConnection":
     folder's name. `latencies` has request_id, run, outcome and one column a latency. A table that no
     run has is no view. Close the connection when done.
     """
-    import duckdb
-
-    connection = duckdb.connect()
+    connection = connected()
     opened = tuple(runs)
     for table in TABLES:
         paths = [str(run.tables[table.name].path) for run in opened if table.name in run.tables]

@@ -5,6 +5,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
+from vramledger.database import connected
 from vramledger.frozen import frozen
 from vramledger.workload.schema import arrow_schema
 from vramledger.workload.spool import NO_TIME, Spool, spool_schema
@@ -16,7 +17,6 @@ if TYPE_CHECKING:
 
     Nanoseconds: TypeAlias = np.ndarray[Any, np.dtype[np.int64]]
 
-_MEMORY: Final = "1GB"  # for sorting; beyond it DuckDB spills beside the output
 _PLACED: Final = """
     SELECT *, row_number() OVER (ORDER BY arrival_ns NULLS LAST, row) - 1 AS place FROM spool
 """
@@ -86,12 +86,9 @@ class Rows:
 @contextmanager
 def arranged(spool: Spool, arrangement: Arrangement, scratch: Path) -> Iterator[Rows]:
     """The rows of a closed spool, arranged out of core beside the output."""
-    import duckdb
     import pyarrow as pa
 
-    connection = duckdb.connect(
-        config={"memory_limit": _MEMORY, "temp_directory": str(scratch / "sort")}
-    )
+    connection = connected(scratch / "sort")
     try:
         reader = pa.RecordBatchReader.from_batches(spool_schema(), _timed(spool, arrangement))
         connection.register("reader", reader)

@@ -11,6 +11,7 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+from vramledger.database import connected
 from vramledger.errors import BadInput
 from vramledger.frozen import frozen
 from vramledger.workload.metadata import Metadata, from_json
@@ -21,7 +22,6 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 ROW_GROUP: Final = 131_072  # rows; a column of a group is a megabyte
-_MEMORY: Final = "1GB"  # for sorting; beyond it DuckDB spills beside the output
 _ORDERED: Final = """
     SELECT * REPLACE (
         CAST(row_number() OVER (ORDER BY arrival_s NULLS LAST, row) - 1 AS BIGINT) AS row
@@ -132,13 +132,9 @@ class _Sorted:
         self._batches, self._scratch = batches, scratch
 
     def __enter__(self) -> Iterator["pa.RecordBatch"]:
-        import duckdb
-
         spool = self._scratch / "spool.parquet"
         retries = _spool(self._batches, spool)
-        self._connection = duckdb.connect(
-            config={"memory_limit": _MEMORY, "temp_directory": str(self._scratch / "sort")}
-        )
+        self._connection = connected(self._scratch / "sort")
         query = _ORDERED_RETRIES if retries else _ORDERED
         schema = arrow_schema()
         found = self._connection.sql(query, params={"spool": str(spool)})

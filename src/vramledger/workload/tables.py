@@ -5,6 +5,7 @@ from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
+from vramledger.database import connected
 from vramledger.errors import UnknownName
 from vramledger.frozen import frozen
 from vramledger.workload.metadata import Metadata
@@ -17,7 +18,6 @@ if TYPE_CHECKING:
 Fetch: TypeAlias = Callable[[Any], "pa.Table"]
 
 _ALWAYS: Final = {"row", "outcome"}  # columns that no workload has null
-_MEMORY: Final = "1GB"
 _DIRECT_BITS: Final = 23  # groups up to 2^23 whole numbers wide are counted in an array
 
 
@@ -90,13 +90,10 @@ def _holds(chunk: Any) -> bool:
 @contextmanager
 def _duckdb(path: Path) -> Iterator[Engine]:
     """DuckDB without Ibis' own connection, which takes as long to start as a million rows to count."""
-    import duckdb
     import ibis
 
-    with duckdb.connect() as connection:
-        connection.execute(f"SET memory_limit='{_MEMORY}'")
+    with connected() as connection:
         connection.execute(f"SET perfect_ht_threshold={_DIRECT_BITS}")
-        connection.execute("SET enable_progress_bar=false")  # it would print among the answers
         connection.read_parquet(str(path)).create_view("requests")
 
         def fetch(question: Any) -> "pa.Table":
