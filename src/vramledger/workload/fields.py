@@ -1,5 +1,6 @@
 """Fields of log records as numbers; a problem names the field and never quotes its value."""
 
+import re
 from math import isfinite
 from typing import Any, Final
 
@@ -8,6 +9,7 @@ from vramledger.workload.raw import RowProblem
 MOST_TOKENS: Final = 1 << 30  # longer than any context
 SECOND: Final = 10**9  # in nanoseconds, as are the next
 MILLISECOND: Final = 10**6
+_PLAIN: Final = re.compile(r"[0-9]{1,9}").fullmatch
 _LATEST_NS: Final = 9 * 10**18  # some 285 years: what 64 bits hold
 _LONGEST_NS: Final = 1 << 60  # some 36 years
 
@@ -18,7 +20,7 @@ def whole_number(value: Any, name: str) -> int:
     Raises:
         RowProblem: missing, no number, negative, not whole, or beyond any count.
     """
-    plain = type(value) is int or (type(value) is str and value.isdecimal() and len(value) < 10)
+    plain = type(value) is int or (type(value) is str and _PLAIN(value) is not None)
     found = int(value) if plain else number(value, name)
     if found < 0:
         raise RowProblem(f"{name} is negative")
@@ -30,14 +32,16 @@ def whole_number(value: Any, name: str) -> int:
 
 
 def number(value: Any, name: str) -> float:
-    """A finite number, or text that is one.
+    """A finite number, or text that is one, in ASCII digits without separators.
 
     Raises:
         RowProblem: missing, or no finite number.
     """
     if value is None or value == "":
         raise RowProblem(f"{name} is missing")
-    if isinstance(value, bool):
+    if isinstance(value, bool) or (
+        isinstance(value, str) and ("_" in value or not value.isascii())
+    ):
         raise RowProblem(f"{name} is not a number")
     try:
         found = value if isinstance(value, int | float) else float(value)

@@ -100,18 +100,20 @@ def _zstd() -> Decompressor:
 
 @frozen
 class Packing:
-    """One way of compressing: what it is called, how it begins, what unpacks it."""
+    """One way of compressing: what it is called, how a member of it begins, what unpacks one."""
 
     name: str
-    magic: bytes
+    magic: tuple[bytes, ...]
     decompressor: Callable[[], Decompressor]
 
 
+_SKIPPABLE: Final = tuple(bytes((0x50 + kind, 0x2A, 0x4D, 0x18)) for kind in range(16))
 PACKINGS: Final = (
-    Packing("gzip", b"\x1f\x8b", _Gzip),
-    Packing("zstd", b"\x28\xb5\x2f\xfd", _zstd),
-    Packing("bzip2", b"BZh", _bzip2),
-    Packing("xz", b"\xfd7zXZ\x00", _xz),
+    Packing("gzip", (b"\x1f\x8b",), _Gzip),
+    # also frames without content, as parallel and seekable writers add (RFC 8878, 3.1.2)
+    Packing("zstd", (b"\x28\xb5\x2f\xfd", *_SKIPPABLE), _zstd),
+    Packing("bzip2", (b"BZh",), _bzip2),
+    Packing("xz", (b"\xfd7zXZ\x00",), _xz),
 )
 _REFUSED: Final = (  # magic bytes, what such a file is, what to do
     (b"PK\x03\x04", "a ZIP archive or a spreadsheet", "unpack it, or save it as CSV"),
@@ -119,7 +121,14 @@ _REFUSED: Final = (  # magic bytes, what such a file is, what to do
     (b"\xfe\xff", "UTF-16 text", "save it as UTF-8"),
     (b"SQLite format 3\x00"[:_LONGEST_MAGIC], "an SQLite database", "export its table as CSV"),
     (b"%PDF-", "a PDF document", "name the log itself"),
+    (b"7z\xbc\xaf\x27\x1c", "a 7z archive", "unpack it"),
+    (b"Rar!\x1a\x07", "a RAR archive", "unpack it"),
+    (b"\x04\x22\x4d\x18", "packed by lz4", "unpack it, or pack it by gzip or zstd"),
+    (b"\x1f\x9d", "packed by compress", "unpack it, or pack it by gzip or zstd"),
+    (b"ARROW1\0\0", "an Arrow file", "save it as Parquet or CSV"),
+    (b"Obj\x01", "an Avro file", "save it as Parquet or CSV"),
 )
+_TAR: Final = slice(257, 262)  # where a tar archive says that it is one (POSIX.1-1988, ustar)
 PARQUET_MAGIC: Final = b"PAR1"
 
 
@@ -130,7 +139,7 @@ class LogStream:
     what was read before it is sound.
     """
 
-    def __init__(self, packed: BinaryIO, size: int, name: str) -> None:
+    def __init__(self, packed: BinaryIO, size: int, name: str, most: int | None = None) -> None:
         self._packed = packed
         self.size = size  # bytes of the file as it lies on disk
         self.name = name
@@ -138,7 +147,8 @@ class LogStream:
         self.broke = ""
         self._head = self._raw(CHUNK)
         self.packing = next((each for each in PACKINGS if self._head.startswith(each.magic)), None)
-        self._chunks = self._plain() if self.packing is None else self._unpacked(self.packing)
+        chunks = self._plain() if self.packing is None else self._unpacked(self.packing)
+        self._chunks = chunks if most is None else self._beginning(chunks, most)
 
     def __iter__(self) -> Iterator[bytes]:
         """The content, in pieces of up to `CHUNK` bytes."""
@@ -155,15 +165,30 @@ class LogStream:
             yield chunk
             chunk = self._raw(CHUNK)
 
+    def _beginning(self, chunks: Iterator[bytes], most: int) -> Iterator[bytes]:
+        """The first `most` bytes, and the rest of their chunk; then the stream breaks off."""
+        for chunk in chunks:
+            yield chunk
+            most -= len(chunk)
+            if most <= 0:
+                self.broke = self.broke or "no more than its beginning was read"
+                return
+
     def _unpacked(self, packing: Packing) -> Iterator[bytes]:
         """Members one after the other, as gzip, bzip2 and zstd allow; zeros after the last are padding."""
         packed, self._head = self._head, b""
-        while packed.strip(b"\0"):
+        while packed and not self.broke:
             if not packed.startswith(packing.magic):
                 self.broke = f"after its end the {packing.name} file holds something else"
                 return
-            packed = yield from self._member(packing, packed)
-            packed = packed or self._raw(CHUNK)
+            packed = self._next_member((yield from self._member(packing, packed)))
+
+    def _next_member(self, packed: bytes) -> bytes:
+        """What follows, without zeros before it, and enough of it to tell what it is; b"" at the end."""
+        packed = packed.lstrip(b"\0")
+        while not self.broke and len(packed) < _LONGEST_MAGIC and (more := self._raw(CHUNK)):
+            packed = (packed + more).lstrip(b"\0")
+        return packed
 
     def _member(self, packing: Packing, packed: bytes) -> Generator[bytes, None, bytes]:
         """The content of one member; returns what follows it."""
@@ -188,14 +213,14 @@ class LogStream:
 
 
 @contextmanager
-def open_log(path: Path) -> Iterator[LogStream]:
-    """The log as a stream.
+def open_log(path: Path, most: int | None = None) -> Iterator[LogStream]:
+    """The log as a stream; with `most`, about so many bytes of its content.
 
     Raises:
         BadInput: the file is missing, unreadable, no regular file, or of a kind that holds no log.
     """
     with opened(path, "a log") as file:
-        stream = LogStream(file.stream, file.size, str(path))
+        stream = LogStream(file.stream, file.size, str(path), most)
         yield stream
 
 
@@ -228,3 +253,7 @@ def refuse_other_kinds(beginning: bytes, name: str) -> None:
     for magic, kind, remedy in _REFUSED:
         if beginning.startswith(magic):
             raise BadInput(f"{name} is {kind}, not a log; {remedy}.")
+    if beginning[_TAR] == b"ustar":
+        raise BadInput(f"{name} is a tar archive, not a log; unpack it.")
+    if any(beginning.startswith(each.magic) for each in PACKINGS):
+        raise BadInput(f"{name} is packed twice; unpack it once.")

@@ -1,5 +1,6 @@
 """The rows of one file become requests; every row that does not is counted with the reason."""
 
+from collections import Counter
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Final
@@ -15,6 +16,8 @@ from vramledger.workload.raw import RowProblem
 from vramledger.workload.recognise import Recognised
 
 _EVERY: Final = 1024  # rows between two reports of progress
+_NAMES: Final = 5  # of columns, in a message
+_LONGEST_NAME: Final = 60
 _ODD: Final = (TypeError, AttributeError, ValueError, LookupError, ArithmeticError, RecursionError)
 
 
@@ -110,9 +113,11 @@ def _reason(problem: Exception) -> str:
 
 
 def _refuse_ambiguous(path: Path, columns: tuple[str, ...]) -> None:
-    twice = sorted({name for name in columns if columns.count(name) > 1})
+    twice = sorted(name for name, times in Counter(columns).items() if times > 1)
     if twice:
+        shown = ", ".join(repr(name[:_LONGEST_NAME]) for name in twice[:_NAMES])
+        more = f" and {len(twice) - _NAMES:,} more" if len(twice) > _NAMES else ""
         raise BadInput(
-            f"{path} line 1: the header names {', '.join(map(repr, twice))} twice, so it is not known which "
+            f"{path} line 1: the header names {shown}{more} twice, so it is not known which "
             "column counts; rename or remove one of them."
         )

@@ -9,11 +9,12 @@ from vramledger.frozen import frozen
 from vramledger.workload.formats.format import Framing, Head, LogFormat
 from vramledger.workload.formats.registry import formats
 from vramledger.workload.framing.frame import framed
-from vramledger.workload.framing.framed import TOO_LONG, Flaw
+from vramledger.workload.framing.framed import MOST_BYTES, TOO_LONG, Flaw
 from vramledger.workload.opener import PARQUET_MAGIC, open_log, refuse_other_kinds
 
 _RECORDS: Final = 20  # of a head
 _LINES: Final = 400  # of a text head: servers print pages before their first request
+_MOST: Final = MOST_BYTES + (1 << 24)  # of content: a little of a log may unpack to very much
 _PEEK: Final = 1 << 16
 _FRAMINGS: Final = {  # what a file may be that begins with this sign
     "{": (Framing.JSONL, Framing.JSON, Framing.TEXT),
@@ -109,7 +110,7 @@ def _framings(beginning: bytes) -> tuple[Framing, ...]:
 def _head(path: Path, framing: Framing) -> Head:
     most = _LINES if framing is Framing.TEXT else _RECORDS
     records = []
-    with framed(path, framing) as file:
+    with framed(path, framing, _MOST) as file:
         for tried, row in enumerate(file.rows):
             if not isinstance(row, Flaw):
                 records.append(row.values)

@@ -62,14 +62,14 @@ def moment_ns(value: Any, name: str, context: Context) -> int:
 def _of_iso(text: "re.Match[str]", name: str, context: Context) -> int:
     day, time, fraction, zone = text.groups()
     nanoseconds = int(fraction.ljust(9, "0")[:9]) if fraction else 0
-    return (_since_epoch_s(day, time, name) - _zone_s(zone, context)) * _NS + nanoseconds
+    return (_since_epoch_s(day, time, name) - _zone_s(zone, name, context)) * _NS + nanoseconds
 
 
 def _since_epoch_s(day: str, time: str, name: str) -> int:
-    """Seconds from the epoch to 2023-11-16 and 18:17:03 in UTC."""
+    """Seconds from the epoch to 2023-11-16 and 18:17:03 in UTC; a leap second is the one after it."""
     start = _day_s(day)
     hours, minutes, seconds = int(time[:2]), int(time[3:5]), int(time[6:])
-    if start is None or hours > 23 or minutes > 59 or seconds > 59:
+    if start is None or hours > 23 or minutes > 59 or seconds > 60:
         raise RowProblem(f"{name} is no date")
     return start + hours * 3600 + minutes * 60 + seconds
 
@@ -83,7 +83,7 @@ def _day_s(day: str) -> int | None:
         return None
 
 
-def _zone_s(zone: str | None, context: Context) -> int:
+def _zone_s(zone: str | None, name: str, context: Context) -> int:
     """Seconds east of UTC."""
     if zone is None:
         if context.time_zone_s is None:
@@ -93,7 +93,10 @@ def _zone_s(zone: str | None, context: Context) -> int:
     if zone in ("Z", "UTC"):
         return 0
     sign, digits = (-1 if zone[0] == "-" else 1), zone[1:].replace(":", "").ljust(4, "0")
-    return sign * (int(digits[:2]) * 3600 + int(digits[2:]) * 60)
+    hours, minutes = int(digits[:2]), int(digits[2:])
+    if hours > 23 or minutes > 59:
+        raise RowProblem(f"{name} is no date")
+    return sign * (hours * 3600 + minutes * 60)
 
 
 def _of_clf(value: str, name: str, context: Context) -> int:
@@ -101,7 +104,7 @@ def _of_clf(value: str, name: str, context: Context) -> int:
     if text is None or text[2] not in _MONTHS:
         raise RowProblem(f"{name} is no date")
     day = f"{text[3]}-{_MONTHS.index(text[2]) + 1:02}-{text[1]}"
-    return (_since_epoch_s(day, text[4], name) - _zone_s(text[5], context)) * _NS
+    return (_since_epoch_s(day, text[4], name) - _zone_s(text[5], name, context)) * _NS
 
 
 def _of_number(value: Any, name: str, context: Context) -> int:

@@ -18,6 +18,7 @@ from vramledger.workload.framing.framed import (
 from vramledger.workload.framing.lines import Lines
 from vramledger.workload.opener import LogStream
 
+_LINE_BYTES: Final = 64  # what a line weighs at least while it is held
 _DELIMITERS: Final = (",", ";", "\t", "|")
 
 
@@ -97,7 +98,7 @@ class CsvRows:
             taken.append(further)
             if isinstance(further, Flaw) or size > MOST_BYTES:
                 break
-            size += len(further)
+            size += max(len(further), _LINE_BYTES)
             yield further + "\n"
         self._unclosed = True
 

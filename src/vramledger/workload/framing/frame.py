@@ -35,8 +35,8 @@ class OpenFile:
 
 
 @contextmanager
-def framed(path: Path, framing: Framing) -> Iterator[OpenFile]:
-    """The file's rows under a framing.
+def framed(path: Path, framing: Framing, most: int | None = None) -> Iterator[OpenFile]:
+    """The file's rows under a framing; with `most`, those of about so many bytes of its content.
 
     Raises:
         BadInput: it cannot be read.
@@ -46,5 +46,5 @@ def framed(path: Path, framing: Framing) -> Iterator[OpenFile]:
             size = path.stat().st_size
             yield OpenFile(rows, lambda: size * rows.line // max(1, rows.size), lambda: "")
         return
-    with open_log(path) as stream:
+    with open_log(path, most) as stream:
         yield OpenFile(FRAMERS[framing](stream), lambda: stream.position, lambda: stream.broke)
