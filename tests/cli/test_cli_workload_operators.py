@@ -115,10 +115,16 @@ def test_merge_and_mix_take_several_workloads(
     assert mixed["after"]["requests"] == len(rows(folder / "x.parquet"))
 
 
-def test_a_workload_may_be_replaced_by_what_is_made_of_it(
+def test_a_workload_is_replaced_by_what_is_made_of_it_only_where_that_is_asked_for(
     folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    found = answered("head w.parquet 10 -o w.parquet", capsys)
+    before = (folder / "w.parquet").read_bytes()
+    for verb in ("head w.parquet 10", "scale w.parquet --rate 2", "profile w.parquet"):
+        assert refused(f"{verb} -o w.parquet", capsys) == (
+            "vram: w.parquet exists; name another with -o, or replace it with --force.\n"
+        )
+    assert (folder / "w.parquet").read_bytes() == before
+    found = answered("head w.parquet 10 -o w.parquet --force", capsys)
     assert found["before"][0]["requests"] == 240
     assert len(rows(folder / "w.parquet")) == 10
     assert [path.name for path in folder.iterdir()] == ["w.parquet"]

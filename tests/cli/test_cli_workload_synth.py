@@ -51,7 +51,7 @@ def test_the_same_seed_gives_the_same_bytes_and_another_gives_others(folder: Pat
     stored(folder / "w.parquet", chats(100))
     written = []
     for seed in ("3", "3", "4"):
-        vram([*SYNTH, "--requests", "500", "--seed", seed, "--no-compare"], folder)
+        vram([*SYNTH, "--requests", "500", "--seed", seed, "--no-compare", "--force"], folder)
         written.append((folder / "s.parquet").read_bytes())
     assert written[0] == written[1]
     assert written[0] != written[2]
@@ -85,7 +85,7 @@ def test_what_is_left_out_is_said(folder: Path) -> None:
             "Unknown arrival process 'gama' in --arrivals; the nearest known one is gamma.",
         ),
         (
-            ["--hours", "1", "-o", "w.parquet"],
+            ["--hours", "1", "-o", "w.parquet", "--force"],
             "w.parquet is what the workload is to be like; choose another -o.",
         ),
         (

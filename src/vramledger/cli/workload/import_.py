@@ -7,6 +7,7 @@ import click
 
 from vramledger.cli.needs import need_full
 from vramledger.cli.output import show, show_json
+from vramledger.cli.workload.destination import destination
 from vramledger.cli.workload.reading_bar import reading_bar
 from vramledger.errors import BadInput, ExitCode
 
@@ -40,9 +41,7 @@ class _Command(click.Command):
 @click.option(
     "--format", "name", default="auto", show_default=True, help="Read the files as this format."
 )
-@click.option("-o", "--out", type=click.Path(path_type=Path), default="workload.parquet",
-              show_default=True, help="Where the workload goes.")  # fmt: skip
-@click.option("--force", is_flag=True, help="Replace the output where it exists.")
+@destination("Where the workload goes.", default="workload.parquet", show_default=True)
 @click.option("--map", "mapping", multiple=True, metavar="FIELD=COLUMN,...",
               help="Read any CSV, JSON or Parquet by the meaning of its columns.")  # fmt: skip
 @click.option("--tokenizer", type=click.Path(path_type=Path),
@@ -73,7 +72,7 @@ class _Command(click.Command):
 )
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 def command(
-    files: tuple[str, ...], *, name: str, out: Path, force: bool, mapping: tuple[str, ...],
+    files: tuple[str, ...], *, name: str, out: Path, mapping: tuple[str, ...],
     tokenizer: Path | None, characters_per_token: float | None, block_tokens: int,
     time_zone: timezone | None, keep: tuple[str, ...], model_map: tuple[str, ...], coarsen: bool,
     spread: bool, seed: int, as_json: bool,
@@ -91,8 +90,6 @@ def command(
     from vramledger.workload.formats.mapped import read_mapping
     from vramledger.workload.importer import Options, import_logs
 
-    if out.exists() and not force:
-        raise BadInput(f"{out} exists; name another with -o, or replace it with --force.")
     options = Options(
         format=name, mapping=read_mapping(mapping), block_tokens=block_tokens,
         counter=counter_for(tokenizer, characters_per_token), time_zone=time_zone,

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final
 import click
 
 from vramledger.cli.output import show, show_json
+from vramledger.cli.workload.destination import destination
 from vramledger.errors import BadInput, ExitCode
 
 if TYPE_CHECKING:
@@ -16,7 +17,7 @@ WORKLOAD: Final = click.Path(path_type=Path)
 _UNITS: Final = {"ms": 0.001, "s": 1, "m": 60, "h": 3600, "d": 86_400}
 _PART: Final = r"(\d+(?:\.\d+)?)(ms|s|m|h|d)"
 
-out = click.option("-o", "--out", type=WORKLOAD, required=True, help="The workload to write.")
+out = destination("The workload to write.", required=True)
 seed = click.option(
     "--seed", type=click.IntRange(min=0), default=0, help="Of every draw; 0 by default."
 )

@@ -8,6 +8,7 @@ import click
 from vramledger.cli.needs import need_full
 from vramledger.cli.output import show, show_json
 from vramledger.cli.workload.counting_bar import counting_bar
+from vramledger.cli.workload.destination import destination
 from vramledger.errors import BadInput, ExitCode
 
 if TYPE_CHECKING:
@@ -44,7 +45,7 @@ _PATH = click.Path(path_type=Path)
     show_default=True,
     help="duckdb, or spark for a workload that takes a cluster.",
 )
-@click.option("-o", "--out", type=_PATH, help="Write the profile there, as JSON.")
+@destination("Write the profile there, as JSON.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 def command(
     workload: Path | None,

@@ -8,6 +8,7 @@ import click
 
 from vramledger.cli.needs import FULL, need_full
 from vramledger.cli.output import show, show_json
+from vramledger.cli.workload.destination import destination
 from vramledger.errors import BadInput, ExitCode
 
 _PATH = click.Path(path_type=Path)
@@ -33,7 +34,7 @@ _PATH = click.Path(path_type=Path)
 @click.option("--no-prefix", is_flag=True, help="Leave prefix blocks out.")
 @click.option("--no-compare", is_flag=True, help="Do not measure how close it came.")
 @click.option("--seed", type=click.IntRange(min=0), default=0, help="Of every draw; 0 by default.")
-@click.option("-o", "--out", type=_PATH, required=True, help="The workload to write.")
+@destination("The workload to write.", required=True)
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 def command(
     like: Path,
