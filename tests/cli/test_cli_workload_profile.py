@@ -52,7 +52,7 @@ def test_a_written_profile_says_the_same(folder: Path) -> None:
         ),
         (
             ["absent.parquet"],
-            "absent.parquet cannot be read: No such file or directory; name a profile or a workload.",
+            "absent.parquet cannot be read: No such file or directory; check its path.",
         ),
         (
             ["w.parquet", "--engine", "sparc"],

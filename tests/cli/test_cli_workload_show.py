@@ -78,7 +78,7 @@ def test_what_is_no_profile_is_refused(folder: Path) -> None:
         "'vramledger.profile/1'; make one with `vram workload profile WORKLOAD -o profile.json`."
     )
     assert said(["workload", "show", "absent.json"], folder) == (
-        "absent.json cannot be read: No such file or directory; name a profile or a workload."
+        "absent.json cannot be read: No such file or directory; check its path."
     )
 
 

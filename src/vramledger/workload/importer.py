@@ -33,6 +33,7 @@ from vramledger.workload.reading import Sink, read_file
 from vramledger.workload.recognise import Recognised, head_for, recognise
 from vramledger.workload.spool import Spool
 from vramledger.workload.store import Stored, write_workload
+from vramledger.written_file import refuse_place
 
 AUTO: Final = "auto"
 BLOCK_TOKENS: Final = 16  # of prefix blocks that a log does not number itself: vLLM's own default
@@ -87,12 +88,13 @@ def import_logs(
 
     Raises:
         UnknownName: no such format.
-        BadInput: no file could be read, or the output cannot be written.
+        BadInput: no file could be read, or the output cannot be written or is one of them.
     """
     options = options or Options()
     if options.format != AUTO:
         format_named(options.format)  # an unknown name is refused before anything is read
     paths = expanded(names)
+    refuse_place(output, paths)
     try:
         with tempfile.TemporaryDirectory(dir=output.parent, prefix=".import-") as scratch:
             run = _Run(options, Path(scratch))

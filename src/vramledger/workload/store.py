@@ -17,6 +17,7 @@ from vramledger.frozen import frozen
 from vramledger.workload.metadata import Metadata, from_json
 from vramledger.workload.renumber import Renumbering
 from vramledger.workload.schema import COLUMNS, METADATA_KEY, arrow_schema
+from vramledger.written_file import refuse_place
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -65,6 +66,7 @@ def write_workload(
     Raises:
         BadInput: the path cannot be written.
     """
+    refuse_place(path)
     try:
         with tempfile.TemporaryDirectory(dir=path.parent, prefix=".workload-") as scratch:
             with ExitStack() as stack:

@@ -9,6 +9,7 @@ from vramledger.cli.needs import need_full
 from vramledger.cli.output import show
 from vramledger.cli.workload.counting_bar import counting_bar
 from vramledger.errors import BadInput, ExitCode
+from vramledger.written_file import refuse_place
 
 if TYPE_CHECKING:
     from vramledger.workload.profile.profile import Profile
@@ -32,6 +33,7 @@ def command(workload: Path, html: Path | None, width: int | None, *, force: bool
 
     if html is not None:
         need_full("vram workload show --html", ("jinja2", "plotly"))
+        refuse_place(html, (workload,), "--html")
         if html.exists() and not force:
             raise BadInput(f"{html} exists; name another file, or add --force to write over it.")
     profile = _profile(workload)

@@ -14,6 +14,7 @@ from typing import Any, Final, Union, get_args, get_origin
 from vramledger.errors import BadInput
 from vramledger.workload.profile.bins import EDGES
 from vramledger.workload.profile.profile import SCHEMA, Cell, Lengths, Profile, Slice
+from vramledger.written_file import refuse_place
 
 _OF_WHOLE: Final = ("input_tokens", "output_tokens", "joint")
 
@@ -48,6 +49,7 @@ def write(profile: Profile, path: Path) -> None:
     Raises:
         BadInput: it cannot be written.
     """
+    refuse_place(path)
     part = path.with_name(f".{path.name}.part")
     lines = (f"{json.dumps(key)}: {json.dumps(value)}" for key, value in to_json(profile).items())
     try:

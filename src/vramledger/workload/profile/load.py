@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Final
 
 from vramledger.errors import BadInput
+from vramledger.named_file import opened
 from vramledger.workload.profile.json_form import from_json
 from vramledger.workload.profile.profile import Profile
 
@@ -37,13 +38,8 @@ def is_stored(path: Path) -> bool:
 
 
 def _start(path: Path, size: int) -> bytes:
-    try:
-        with path.open("rb") as file:
-            return file.read(size)
-    except OSError as error:
-        raise BadInput(
-            f"{path} cannot be read: {error.strerror or error}; name a profile or a workload."
-        ) from None
+    with opened(path, "a profile or a workload") as file:
+        return file.stream.read(size)
 
 
 def _of_json(path: Path) -> Profile:
