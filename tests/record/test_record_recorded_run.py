@@ -238,7 +238,7 @@ def test_a_torn_batch_at_the_end_of_a_segment_is_left_out(tmp_path: Path) -> Non
 
 
 FULL_DISK = """
-import random, resource, signal, sys
+import random, resource, signal, sys, time
 from pathlib import Path
 sys.path.insert(0, {tests!r})
 from recorded_runs import described, measured_request
@@ -249,10 +249,11 @@ signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
 draw = random.Random(1)
 try:
     with RecordedRun.start(Path(sys.argv[1]), described(Origin.MEASURED), flush_s=0.01) as run:
-        resource.setrlimit(resource.RLIMIT_FSIZE, (200_000, 200_000))
+        resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, 100_000))
         for number in range(10**6):
-            offsets = tuple(sorted(draw.sample(range(10**9), 200)))
+            offsets = tuple(sorted(draw.sample(range(10**9), 20)))
             run.append(measured_request(number, float(number), offsets))
+            time.sleep(0.001)
 except BadInput as error:
     print(error)
 """

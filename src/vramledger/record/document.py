@@ -57,6 +57,9 @@ class Deployment(Part):
     gpu: str | None = Field(default=None, description="name of the card")
     gpu_uuids: list[str] | None = Field(default=None, description="the GPUs themselves")
     driver: str | None = Field(default=None, description="version of the GPU driver")
+    uptime_s: float | None = Field(
+        default=None, description="how long the server had been up at second 0"
+    )
 
 
 class Plan(Part):

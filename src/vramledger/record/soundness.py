@@ -35,8 +35,8 @@ def check_sound(run: Run) -> None:
             for rule, rows in zip(rules, found, strict=True):
                 if rows:
                     raise BadInput(
-                        f"{run.tables[table.name].path}: {rows:,} rows {rule.says}; either it "
-                        "was changed or wrongly recorded, so leave this run out."
+                        f"{run.tables[table.name].path} has rows that {rule.says} ({rows:,}); it was "
+                        "changed or wrongly recorded, so leave this run out."
                     )
 
 
