@@ -134,8 +134,9 @@ def test_a_log_without_lengths_says_what_to_state() -> None:
     with pytest.raises(NotStated) as caught:
         read(profile_of(CHAT, joint=None))
     assert str(caught.value) == (
-        "w.json has no requests with both lengths; state input_tokens and output_tokens as "
-        "percentiles beside it."
+        "w.json has no requests with both lengths; in a plan, state input_tokens and output_tokens as "
+        "percentiles beside it, or size lengths from elsewhere at its rate (--profile chat --rate, "
+        "with the rate that vram workload show prints)."
     )
 
 

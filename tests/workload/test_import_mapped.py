@@ -168,3 +168,11 @@ def test_unknown_fields_and_columns_are_named_with_their_nearest(tmp_path: Path)
             name="log.jsonl",
             mapping={**MAP, "input": "usage.prompt_token"},
         )
+
+
+def test_a_pair_the_wrong_way_round_is_turned_in_the_message() -> None:
+    with pytest.raises(UnknownName) as caught:
+        read_mapping(("ts=arrival",))
+    assert str(caught.value) == (
+        "Unknown field 'ts' in --map; nothing known comes near it. Write FIELD=COLUMN: arrival=ts."
+    )

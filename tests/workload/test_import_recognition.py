@@ -15,7 +15,7 @@ from vramledger.workload.recognise import recognise
 
 REMEDY = (
     "; name one with --format (vram workload import --help lists them), or say what its fields mean "
-    "with --map arrival=FIELD,input=FIELD,output=FIELD."
+    "with --map arrival=COLUMN,input=COLUMN,output=COLUMN."
 )
 
 

@@ -47,8 +47,9 @@ def recorded_lengths(part: Part) -> RecordedLengths:
         )
     if part.joint is None or part.joint.requests == 0:
         raise NotStated(
-            f"{file} has no requests with both lengths; state input_tokens and output_tokens as "
-            "percentiles beside it."
+            f"{file} has no requests with both lengths; in a plan, state input_tokens and output_tokens "
+            "as percentiles beside it, or size lengths from elsewhere at its rate (--profile chat "
+            "--rate, with the rate that vram workload show prints)."
         )
     joint, notes = _with_answers(part.joint, part)
     cells = from_cells(_points(joint, part), _basis(profile), _source(part))

@@ -70,7 +70,7 @@ def recognise(path: Path) -> Recognised:
     raise BadInput(
         f"{path} has none of the {len(formats())} formats known{_seen(heads)}; name one with "
         "--format (vram workload import --help lists them), or say what its fields mean with "
-        "--map arrival=FIELD,input=FIELD,output=FIELD."
+        "--map arrival=COLUMN,input=COLUMN,output=COLUMN."
     )
 
 

@@ -120,7 +120,7 @@ def _of_number(value: Any, name: str, context: Context) -> int:
     exact = Decimal(str(value).strip())
     for least, factor, unit in _EPOCH_UNITS:
         if found >= least:
-            context.assume(
+            context.infer(
                 f"Times are numbers so large that they count {unit} since 1970 (inferred)."
             )
             return round(exact * factor)

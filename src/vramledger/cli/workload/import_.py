@@ -26,12 +26,15 @@ def _zone(_ctx: click.Context, _parameter: click.Parameter, given: str | None) -
 
 
 class _Command(click.Command):
-    """The command, with the formats at the end of its help."""
+    """The command, with the fields of --map and the formats at the end of its help."""
 
     def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         del ctx
+        from vramledger.workload.formats.mapped import MAPPED
         from vramledger.workload.formats.registry import formats
 
+        with formatter.section("Fields of --map, times with a unit as in arrival_ms"):
+            formatter.write_text(", ".join(MAPPED))
         with formatter.section("Formats"):
             formatter.write_dl([(each.name, each.title) for each in formats()])
 

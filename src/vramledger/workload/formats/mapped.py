@@ -170,14 +170,16 @@ def read_mapping(given: Sequence[str]) -> Mapping[str, str]:
                 "arrival=ts,input=prompt_tokens,output=completion_tokens."
             )
         if name not in FIELDS:
-            raise UnknownName("field", name, FIELDS, "--map", f"It maps {', '.join(_SHORT)}.")
+            swapped = f"Write FIELD=COLUMN: {column}={name}." if column in FIELDS else ""
+            known = f"It maps {', '.join(MAPPED)}; times take a unit (arrival_ms)."
+            raise UnknownName("field", name, FIELDS, "--map", swapped or known)
         if FIELDS[name].attribute in {FIELDS[other].attribute for other in found}:
             raise BadInput(f"--map gives {name} twice; one column fills a field.")
         found[name] = column
     return found
 
 
-_SHORT: Final = tuple(
+MAPPED: Final = tuple(
     name for name in FIELDS if not name.endswith(tuple(_UNITS))
 )  # without the units
 
