@@ -7,6 +7,12 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from vramledger.database import connected
 from vramledger.frozen import frozen
+from vramledger.workload.attempts import (
+    RETRIED_TURNS,
+    TURNS,
+    drop_lone_links,
+    first_attempts,
+)
 from vramledger.workload.schema import arrow_schema
 from vramledger.workload.spool import NO_TIME, Spool, spool_schema
 from vramledger.workload.store import ROW_GROUP
@@ -19,17 +25,6 @@ if TYPE_CHECKING:
 
 _PLACED: Final = """
     SELECT *, row_number() OVER (ORDER BY arrival_ns NULLS LAST, row) - 1 AS place FROM spool
-"""
-# Within a session: turns by order where none has a number; the time from the end of the turn before.
-_TURNS: Final = """
-    SELECT * REPLACE (
-        CASE WHEN session IS NULL OR count(turn) OVER whole > 0 THEN turn
-             ELSE row_number() OVER so_far - 1 END AS turn,
-        CASE WHEN think_ns IS NOT NULL OR session IS NULL THEN think_ns
-             WHEN arrival_ns >= lag(arrival_ns + duration_ns) OVER so_far
-             THEN arrival_ns - lag(arrival_ns + duration_ns) OVER so_far END AS think_ns
-    ) FROM placed
-    WINDOW whole AS (PARTITION BY session), so_far AS (PARTITION BY session ORDER BY place)
 """
 _STORED: Final = """
     SELECT placed.place AS row, placed.arrival_ns::DOUBLE / 1e9 AS arrival_s,
@@ -56,6 +51,7 @@ class Arrangement:
     labels: Sequence[str]
     sessions: bool  # whether any row has one
     retries: bool  # whether any row is one
+    links: Sequence[int] = ()  # sessions that are none where one call alone has them
     change: "Callable[[pa.RecordBatch], pa.RecordBatch]" = lambda batch: batch
 
 
@@ -93,6 +89,10 @@ def arranged(spool: Spool, arrangement: Arrangement, scratch: Path) -> Iterator[
         reader = pa.RecordBatchReader.from_batches(spool_schema(), _timed(spool, arrangement))
         connection.register("reader", reader)
         connection.execute("CREATE TEMP TABLE spool AS SELECT * FROM reader")
+        drop_lone_links(connection, arrangement.links)
+        if arrangement.sessions and arrangement.retries:
+            retries = connection.sql("SELECT row, retry_of FROM spool WHERE retry_of IS NOT NULL")
+            connection.register("firsts", first_attempts(retries.to_arrow_table()))
         connection.register("models", _models(arrangement.labels))
         yield Rows(connection, arrangement)
     finally:
@@ -100,8 +100,11 @@ def arranged(spool: Spool, arrangement: Arrangement, scratch: Path) -> Iterator[
 
 
 def _query(arrangement: Arrangement) -> str:
-    with_turns = f"WITH placed AS ({_PLACED}), turned AS ({_TURNS})"
-    start = with_turns if arrangement.sessions else f"WITH placed AS ({_PLACED})"
+    start = f"WITH placed AS ({_PLACED})"
+    if arrangement.sessions and arrangement.retries:
+        start += f", counted AS ({TURNS}), turned AS ({RETRIED_TURNS})"
+    elif arrangement.sessions:
+        start += f", turned AS ({TURNS})"
     join = "LEFT JOIN placed earlier ON placed.retry_of = earlier.row"
     return start + _STORED.format(
         rows="turned" if arrangement.sessions else "placed",

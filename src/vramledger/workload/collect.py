@@ -18,6 +18,10 @@ _WEAKEST: Final = ("mean", "assumed", "exact", "measured")  # the first that occ
 # Moments from 2000 to 2116: a zero that stands for "no time" would put decades between two requests.
 _EARLIEST_NS: Final = {Clock.EPOCH: 946_684_800 * SECOND, Clock.RELATIVE: -(1 << 60)}
 _LATEST_NS: Final = {Clock.EPOCH: 1 << 62, Clock.RELATIVE: 1 << 60}  # 36 years
+LONE_LINKS: Final = (
+    "Ids of sessions or traces that only one call has (retries apart) are taken as made up for the "
+    "call, and for no session (inferred)."
+)
 _BEFORE_ALL_NS: Final = -(1 << 62)
 _COUNTS: Final = {  # attribute -> what it is called
     "input_tokens": "input tokens",
@@ -67,6 +71,8 @@ class Collector:
         self._input_bases: set[str] = set()
         self._output_bases: set[str] = set()
         self._latest = _BEFORE_ALL_NS
+        self.links = array("i")  # numbers of sessions that were told as links
+        self._numbered = 0  # sessions so far
         self.sessions = self.retries = self.blocks = False  # whether any row has one
 
     def begin(self, file: FileOf) -> None:
@@ -212,11 +218,9 @@ class Collector:
 
     def _store(self, row: int, arrival: int, request: RawRequest) -> None:
         scope = self._file.scope
-        session = None if request.session is None else scope.session.of(request.session)
+        session = self._session(request)
         tenant = None if request.tenant is None else scope.tenant.of(request.tenant)
         model = None if request.model is None else scope.model.of(request.model)
-        if session is not None:
-            self.sessions = True
         if request.retry_of is not None:
             self.retries = True
         values = (
@@ -244,6 +248,19 @@ class Collector:
             self.fingerprints.append(hash((arrival, *values)))
         self.arrivals.ns.append(arrival)
         self._spool.append((row, *values))
+
+    def _session(self, request: RawRequest) -> int | None:
+        named = request.link if request.session is None else request.session
+        if named is None:
+            return None
+        self.sessions = True
+        number = self._file.scope.session.of(named)
+        if number == self._numbered:
+            self._numbered += 1
+            if request.session is None:
+                self.links.append(number)
+                self._tally.infer(LONE_LINKS)
+        return number
 
     def _blocks(self, request: RawRequest) -> tuple[int, ...] | None:
         """Numbers of the prefix blocks: the log's own, or those of the prompt's text."""

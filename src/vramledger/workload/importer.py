@@ -250,6 +250,7 @@ class _Run:
             labels=labels,
             sessions=self._collector.sessions,
             retries=self._collector.retries,
+            links=self._collector.links,
             change=coarsen.rounding(blocks) if self._options.coarsen else lambda batch: batch,
         )
         with arranged(self._spool, arrangement, self._scratch) as rows:

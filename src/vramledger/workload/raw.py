@@ -24,6 +24,9 @@ class RawRequest:
 
     `session`, `tenant`, `model`, `request_id`, `retry_of`, the `prefix_ids` and the texts are
     identities: they are numbered or measured in memory and never written.
+
+    `link` is an id that calls share, of which the log does not say whether a client chose it: it is
+    a session where two calls have it that are no retries. It stands in place of `session`.
     """
 
     line: int  # of the file, or the number of the record in it; from 1
@@ -40,6 +43,7 @@ class RawRequest:
     outcome: Outcome = Outcome.UNKNOWN
     cancel_after_ns: int | None = None  # arrival to the client's giving up
     session: str | None = None
+    link: str | None = None
     turn: int | None = None  # within the session, from 0
     think_ns: int | None = None  # end of the session's previous turn to this arrival
     tenant: str | None = None

@@ -28,7 +28,7 @@ def test_a_row_of_the_table_tells_lengths_times_and_outcome(tmp_path: Path) -> N
     assert (first.input_tokens, first.output_tokens) == (120, 40)
     assert (first.thinking_tokens, first.cached_tokens) == (10, 64)
     assert (first.duration_ns, first.first_token_ns) == (4 * _SECOND, _SECOND // 2)
-    assert (first.outcome, first.session, first.images) == (Outcome.OK, "session-one", 1)
+    assert (first.outcome, first.link, first.images) == (Outcome.OK, "session-one", 1)
     assert second.arrival_ns is not None
     assert first.arrival_ns is not None
     assert second.arrival_ns - first.arrival_ns == 9_750_000_000
@@ -107,7 +107,7 @@ def test_an_attempt_after_a_failed_one_of_its_trace_is_its_retry(tmp_path: Path)
 def test_calls_of_one_trace_without_a_failure_are_no_retries(tmp_path: Path) -> None:
     requests = _payload(tmp_path, payload(), payload(id="chatcmpl-payload-2")).requests
     assert [each.retry_of for each in requests] == [None, None]
-    assert {each.session for each in requests} == {"trace-one"}
+    assert {each.link for each in requests} == {"trace-one"}
 
 
 def test_each_of_several_retries_follows_the_attempt_before(tmp_path: Path) -> None:

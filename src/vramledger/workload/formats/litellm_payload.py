@@ -2,9 +2,10 @@
 
 Source: https://docs.litellm.ai/docs/proxy/logging_spec
 
-`response_time` is the time to the first token where the call streamed. Attempts of one request
-share `trace_id`, and each has its own `id`: an attempt that follows a failed one of its trace is
-its retry. The tenant is the first that is filled of metadata.user_api_key_team_id,
+`response_time` is the time to the first token where the call streamed. `trace_id` is the session that
+the client named, or else one made up for the call (`_get_standard_logging_payload_trace_id` of
+litellm_core_utils/litellm_logging.py). Attempts of one request share it, and each has its own `id`:
+an attempt that follows a failed one of its trace is its retry. The tenant is the first that is filled of metadata.user_api_key_team_id,
 metadata.user_api_key_user_id, end_user and metadata.user_api_key_hash.
 """
 
@@ -73,13 +74,15 @@ def _request(line: int, values: Mapping[str, Any], context: Context) -> RawReque
     start = moment_ns(values.get("startTime"), "startTime", context)
     end = optional_moment_ns(values.get("endTime"), "endTime", context)
     error = mapping(values.get("error_information"), "error_information")
+    session = first_text(values.get("session_id"))
     request = RawRequest(
         line=line,
         arrival_ns=start,
         duration_ns=between_ns(start, end),
         first_token_ns=_first_token(values, start, end, context),
         outcome=status_outcome(values.get("status"), error),
-        session=first_text(values.get("session_id"), values.get("trace_id")),
+        session=session,
+        link=first_text(values.get("trace_id")) if session is None else None,
         tenant=first_text(
             *(metadata.get(name) for name in _TENANTS),
             values.get("end_user"),

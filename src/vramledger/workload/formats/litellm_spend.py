@@ -3,6 +3,8 @@
 Source: https://github.com/BerriAI/litellm (model LiteLLM_SpendLogs of schema.prisma; SpendLogsMetadata
 of litellm/proxy/_types.py).
 
+`session_id` is the session that the client named, or else one made up for the call
+(`_get_session_id_for_spend_log` of litellm/proxy/spend_tracking/spend_tracking_utils.py).
 The tenant is the first that is filled of team_id, user, end_user and api_key. Whether a call failed
 stands in the column status of newer versions, and within the JSON of metadata in older ones.
 """
@@ -77,7 +79,7 @@ def _row(record: Record, context: Context) -> RawRequest:
         arrival_ns=start,
         duration_ns=between_ns(start, end),
         outcome=status_outcome(status, error),
-        session=first_text(values.get("session_id")),
+        link=first_text(values.get("session_id")),
         tenant=first_text(*(values.get(name) for name in _TENANTS)),
         model=first_text(values.get("model_group"), values.get("model")),
         request_id=first_text(values.get("request_id")),

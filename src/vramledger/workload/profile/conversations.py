@@ -8,8 +8,8 @@ _STEPS = 100  # of `Sessions.think_s`
 
 
 def turns(table: Expression) -> Expression:
-    """Value (requests of a session), requests (sessions with so many)."""
-    known = table.filter(table.session.notnull())
+    """Value (turns of a session), requests (sessions with so many)."""
+    known = _turns(table)
     each = known.group_by("session").agg(turns=known.count())
     return each.group_by(value=each.turns).agg(requests=each.count())
 
@@ -18,9 +18,8 @@ def carried(table: Expression) -> Expression:
     """One row: input tokens of later turns, and those that the turn before had as input or output."""
     import ibis
 
-    known = table.filter(
-        table.session.notnull() & table.input_tokens.notnull() & table.output_tokens.notnull()
-    )
+    turns_of = _turns(table)
+    known = turns_of.filter(turns_of.input_tokens.notnull() & turns_of.output_tokens.notnull())
     held = whole(known.input_tokens) + known.output_tokens
     paired = known.select(
         given=whole(known.input_tokens),
@@ -31,6 +30,12 @@ def carried(table: Expression) -> Expression:
         given=whole(later.given.sum().fill_null(0)),
         carried=whole(ibis.least(later.given, later.before).sum().fill_null(0)),
     )
+
+
+def _turns(table: Expression) -> Expression:
+    """The requests of sessions without retries: an attempt again is no further turn."""
+    known = table.filter(table.session.notnull())
+    return known.filter(known.retry_of.isnull()) if "retry_of" in table.columns else known
 
 
 def sessions(of_turns: Frequency, think_ms: Frequency | None, share: float | None) -> Sessions:
