@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from vramledger.database import connected
@@ -92,7 +93,7 @@ def _duckdb(path: Path) -> Iterator[Engine]:
     """DuckDB without Ibis' own connection, which takes as long to start as a million rows to count."""
     import ibis
 
-    with connected() as connection:
+    with TemporaryDirectory(prefix="vram-") as scratch, connected(Path(scratch)) as connection:
         connection.execute(f"SET perfect_ht_threshold={_DIRECT_BITS}")
         connection.read_parquet(str(path)).create_view("requests")
 
