@@ -109,6 +109,12 @@ def test_everything_synthetic_says_so_in_its_title() -> None:
     assert text.startswith("Synthetic: these requests were generated and never sent by anyone.\n")
 
 
+def test_tenants_are_counted_and_not_named() -> None:
+    said = "Requests came from 3 tenants, kept apart by number alone."
+    assert said in origin(replace(whole(), tenants=3))
+    assert not any("tenants" in each for each in origin(replace(whole(), tenants=1)))
+
+
 def test_the_origin_reconciles_rows_and_names_every_inference() -> None:
     assert origin(whole()) == [
         "Read as azure-llm (1 file).",
@@ -168,3 +174,9 @@ def test_amounts_read_as_people_write_them() -> None:
     ]  # fmt: skip
     assert [tokens(x) for x in (1469, 1469.5, 7436.82)] == ["1,469", "1,469.5", "7,436.8"]
     assert [share(x) for x in (0, 0.0001, 0.052, 1)] == ["0.0%", "<0.1%", "5.2%", "100.0%"]
+
+
+def test_conversations_say_how_much_of_their_later_turns_was_said_before() -> None:
+    assert "61.0% of all input tokens of later turns was said in the turn before." in to_text(
+        whole(), 100
+    )

@@ -70,6 +70,8 @@ def origin(profile: Profile) -> list[str]:
     if profile.formats:
         read = ", ".join(f"{name} ({_files(count)})" for name, count in profile.formats.items())
         said.append(f"Read as {read}.")
+    if profile.tenants and profile.tenants > 1:
+        said.append(f"Requests came from {profile.tenants:,} tenants, kept apart by number alone.")
     return list(dict.fromkeys([*said, *_loss(profile), *profile.inferred, *profile.history]))
 
 
@@ -169,9 +171,9 @@ def sessions(profile: Profile) -> Table | None:
         notes.append(f"{duration(median)} pass between two turns at the median.")
     if found.carried is not None:
         notes.append(
-            f"{share(found.carried)} of a later turn's input was said before, at the mean."
+            f"{share(found.carried)} of all input tokens of later turns was said in the turn before."
         )
-    head = ("requests of a conversation", "conversations", "share")
+    head = ("turns of a conversation", "conversations", "share")
     return Table("Conversations", head, rows, frozenset({0, 1, 2}), tuple(notes))
 
 

@@ -163,7 +163,8 @@ def test_labels_and_sums_are_counted(profile: Profile, rows: list[dict[str, Any]
 
 
 def test_sessions_are_counted_by_their_turns(profile: Profile, rows: list[dict[str, Any]]) -> None:
-    numbers = plain.values(rows, "session")
+    firsts = [row for row in rows if row["retry_of"] is None]  # an attempt again is no turn
+    numbers = plain.values(firsts, "session")
     turns = [numbers.count(each) for each in set(numbers)]
     assert profile.sessions is not None
     assert profile.sessions.count == len(turns)
@@ -179,7 +180,7 @@ def test_carried_tokens_are_those_of_the_turn_before(
     before: dict[int, int] = {}
     given = carried = 0
     for row in plain.both(rows):
-        if row["session"] is None:
+        if row["session"] is None or row["retry_of"] is not None:
             continue
         if row["session"] in before:
             given += row["input_tokens"]

@@ -146,11 +146,9 @@ class Sessions:
     """Conversations, where the log names them."""
 
     count: int
-    turns: tuple[tuple[int, int], ...]  # (requests of a session, sessions)
+    turns: tuple[tuple[int, int], ...]  # (turns of a session, sessions)
     think_s: tuple[float, ...] = ()  # 101 quantiles of the time between turns
-    carried: float | None = (
-        None  # mean share of a turn's input that is the turn before's input + output
-    )
+    carried: float | None = None  # of later turns' input tokens, the share that the turn before had
 
 
 @frozen
