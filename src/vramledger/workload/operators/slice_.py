@@ -14,7 +14,7 @@ from vramledger.workload.operators.change import (
     silent,
     towards,
 )
-from vramledger.workload.operators.columns import narrow, read
+from vramledger.workload.operators.columns import Column, narrow, read
 from vramledger.workload.operators.seconds_table import seconds_of
 from vramledger.workload.operators.subset import batches, subset
 from vramledger.workload.operators.tail import clustered
@@ -79,8 +79,16 @@ def _owned(source: Stored, selection: Selection) -> "Array":
     if selection.tenant is not None:
         tenant = read(source.path, "tenant")
         kept &= ~tenant.absent & (tenant.values == selection.tenant)
-        refuse_empty(int(kept.sum()), f"{source.path} has no such tenant, {selection.tenant}.")
+        refuse_empty(int(kept.sum()), _no_tenant(source.path, selection.tenant, tenant))
     return kept
+
+
+def _no_tenant(path: Path, asked: int, tenant: Column) -> str:
+    """Why nobody is `asked`."""
+    known = tenant.values[~tenant.absent]
+    if not len(known):
+        return f"{path} tells no tenants apart."
+    return f"{path} has no tenant {asked}; its tenants have numbers {known.min()} to {known.max()}."
 
 
 def _of_model(path: Path, label: str) -> "Array":

@@ -64,7 +64,8 @@ def slice_of(
     inputs, outputs = lengths.inputs, lengths.outputs
     return Slice(
         name=window.name,
-        definition=window.definition + (f" ({window.note})" if window.note else ""),
+        definition=window.definition
+        + (f" ({window.note.removesuffix('.')})" if window.note else ""),
         start_s=float(window.spans[0].start_s) if window.spans else None,
         seconds=float(seconds) if seconds is not None else None,
         requests=requests,
