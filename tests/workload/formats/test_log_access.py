@@ -52,6 +52,42 @@ def test_what_a_client_says_is_no_request_time(tmp_path: Path, rest: str) -> Non
     assert request.duration_ns == 1_500_000_000
 
 
+@pytest.mark.parametrize(
+    ("logged", "taken_ns"),
+    [
+        ("4.249", 4_249_000_000),
+        (4.249, 4_249_000_000),
+        ("0.250, 1.000 : 2.500", 3_750_000_000),
+        ("-, 1.000", 1_000_000_000),
+        ("-", None),
+        ("", None),
+    ],
+)
+def test_json_with_the_times_of_upstream_servers_alone_lasts_their_sum(
+    logged: str | float, taken_ns: int | None, tmp_path: Path
+) -> None:
+    _, name, content = LOG_VARIANTS["nginx JSON"]
+    record = json.loads(content) | {"upstream_response_time": logged}
+    del record["request_time"]
+    found = parsed(tmp_path, name, json.dumps(record).encode())
+    (request,) = found.requests
+    assert (request.duration_ns, request.arrival_ns) == (
+        taken_ns, 1_772_442_004_500_000_000 - (taken_ns or 0)
+    )  # fmt: skip
+    said = (
+        "Requests are taken to last as long as the servers behind nginx did, since no $request_time "
+        "is logged (inferred)."
+    )
+    assert (said in found.inferred) is (taken_ns is not None)
+
+
+def test_an_upstream_time_that_is_none_is_a_problem(tmp_path: Path) -> None:
+    _, name, content = LOG_VARIANTS["nginx JSON"]
+    record = json.loads(content) | {"request_time": None, "upstream_response_time": "0.1, x"}
+    found = parsed(tmp_path, name, json.dumps(record).encode())
+    assert found.problems == ["upstream_response_time is not a number"]
+
+
 def test_nginx_names_its_user_or_else_the_address(tmp_path: Path) -> None:
     first, second = parsed(tmp_path, *LOGS["nginx"]).requests
     assert (first.tenant, second.tenant) == ("user-one", "192.0.2.8")

@@ -6,7 +6,8 @@ https://nginx.org/en/docs/http/ngx_http_core_module.html#variables.
 nginx writes a line when a request has ended: the arrival is that moment less `$request_time`. 499 is
 nginx's own status for "the client closed the connection". Appended variables are read where a
 name stands before them (`rt=0.123`, `request_time:"0.123"`); a bare number with three decimals is
-taken for `$request_time`, which nginx always writes so.
+taken for `$request_time`, which nginx always writes so. JSON that has `$upstream_response_time` alone
+holds a time for each server that was asked, after commas and colons: their sum is taken.
 """
 
 import re
@@ -40,6 +41,7 @@ _SAID: Final = re.compile(r'(?<!\S)"(?![A-Za-z_]\w*[=:]\s?[\d.]+")(?:[^"\\]|\\.)
 _NAMED: Final = re.compile(r'([A-Za-z_]\w*)[=:]\s?"?([^\s",;]+)"?')
 _BARE: Final = re.compile(r"(?:^|(?<=\s))(\d+\.\d{3})(?=\s|$)")
 _TIME_NAMES: Final = ("request_time", "rt", "req_time", "reqtime", "request_duration", "duration")
+_UPSTREAM: Final = "upstream_response_time"
 _END_NAMES: Final = ("msec", "time_msec", "timestamp_msec")
 _JSON_ENDS: Final = (*_END_NAMES, "time_iso8601", "@timestamp", "time", "timestamp", "time_local")
 _ID_NAMES: Final = ("request_id", "req_id")  # nginx's own; callers share an x-request-id
@@ -69,7 +71,7 @@ def _recognise(head: Head) -> bool:
         "status" in first
         and any(name in first for name in ("request", "request_uri", "uri"))
         and any(name in first for name in _JSON_ENDS)
-        and any(name in first for name in ("request_time", "upstream_response_time", "msec"))
+        and any(name in first for name in ("request_time", _UPSTREAM, "msec"))
     )
 
 
@@ -140,13 +142,10 @@ def _of_json(values: Mapping[str, Any], context: Context) -> _Ended:
     name = next((name for name in _JSON_ENDS if values.get(name)), None)
     if name is None:
         raise RowProblem("time of the end is missing")
-    taken = next(
-        (values[key] for key in _TIME_NAMES if values.get(key) not in (None, "", "-")), None
-    )
     return _Ended(
         end_ns=moment_ns(values[name], "time of the end", context),
         whole_seconds=name not in _END_NAMES and "." not in str(values[name]),
-        taken_ns=None if taken is None else span_ns(taken, "request_time"),
+        taken_ns=_taken_of_json(values, context),
         method=method,
         target=target or "",
         status=whole_number(values.get("status"), "status"),
@@ -154,6 +153,21 @@ def _of_json(values: Mapping[str, Any], context: Context) -> _Ended:
         address=first_text(values.get("http_x_forwarded_for"), values.get("remote_addr")),
         request_id=first_text(*(values.get(key) for key in _ID_NAMES)),
     )
+
+
+def _taken_of_json(values: Mapping[str, Any], context: Context) -> int | None:
+    for name in _TIME_NAMES:
+        if values.get(name) not in (None, "", "-"):
+            return span_ns(values[name], "request_time")
+    parts = re.split("[,:]", str(values.get(_UPSTREAM) or ""))
+    asked = [part.strip() for part in parts if part.strip() not in ("", "-")]
+    if not asked:
+        return None
+    context.infer(
+        "Requests are taken to last as long as the servers behind nginx did, since no $request_time "
+        "is logged (inferred)."
+    )
+    return sum(span_ns(part, _UPSTREAM) for part in asked)
 
 
 def _request_line(request: str) -> tuple[str, str]:
