@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from recorded_runs import measured_request, simulated_run, steps_of
@@ -68,6 +68,7 @@ def requests(draw: st.DrawFn, number: int) -> RequestRecord:
     return simulated(number, first, last, engine=engine, silent_steps=silent)
 
 
+@settings(max_examples=50)
 @given(st.data(), st.integers(1, 12), st.integers(1, 20))
 def test_steps_expand_as_they_do_one_at_a_time(
     tmp_path_factory: pytest.TempPathFactory, data: st.DataObject, count: int, rows: int

@@ -1,6 +1,7 @@
 """Damaged, tampered and foreign files end in one sentence, whichever byte it is."""
 
 import json
+import os
 import shutil
 from collections.abc import Callable
 from contextlib import suppress
@@ -220,6 +221,19 @@ def test_a_changed_byte_is_found(folder: Path, name: str) -> None:
     path.write_bytes(content)
     assert refusal(run.check_unchanged) == (
         f"{path} was changed after the run was closed; use an unchanged copy."
+    )
+
+
+def test_a_journal_that_is_gone_or_a_pipe_is_said(folder: Path) -> None:
+    run, path = read_run(folder), folder / "journal.jsonl"
+    path.unlink()
+    assert refusal(run.check_unchanged) == (
+        f"{path} cannot be read: No such file or directory; check its path."
+    )
+    os.mkfifo(path)
+    assert refusal(run.check_unchanged) == (
+        f"{path} is a pipe or a device, not a file of a run; save what it gives to a file and name "
+        "that."
     )
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from recorded_runs import described, measured_request, measured_run
@@ -80,6 +80,7 @@ def records(draw: st.DrawFn) -> list[RequestRecord]:
     ]
 
 
+@settings(max_examples=40)
 @given(records())
 def test_numpy_and_sql_agree(
     tmp_path_factory: pytest.TempPathFactory, given_records: list[RequestRecord]

@@ -1,8 +1,8 @@
 """A run that is computed: its directory appears whole or not at all, and equal runs are equal bytes."""
 
 import shutil
-import tempfile
 from pathlib import Path
+from secrets import token_hex
 from typing import TYPE_CHECKING, Any, Self
 
 from vramledger.errors import BadInput
@@ -37,7 +37,8 @@ class ComputedRun:
         self.folder, self._description = folder, description
         with writable(folder):
             folder.parent.mkdir(parents=True, exist_ok=True)
-            self._work = Path(tempfile.mkdtemp(dir=folder.parent, prefix=f".{folder.name}-"))
+            self._work = folder.with_name(f".{folder.name}-{token_hex(4)}")
+            self._work.mkdir()
             self._journal = Journal(self._work)
         self._files: dict[str, TableFile] = {}
 
@@ -80,7 +81,6 @@ class ComputedRun:
             self._files.clear()
             self._journal.close()
             closed = seal(self._work, self._description, tables, ended, self._description.ended_at)
-            self._work.chmod(0o755)
             self._work.rename(self.folder)
         return closed
 

@@ -3,6 +3,9 @@
 import hashlib
 import os
 from pathlib import Path
+from typing import BinaryIO, Final
+
+_PIECE: Final = 1 << 20
 
 
 def replace_file(path: Path, content: bytes) -> None:
@@ -46,4 +49,12 @@ def sync_folder(path: Path) -> None:
 def file_sha256(path: Path) -> str:
     """SHA-256 of a file, in hexadecimal."""
     with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
+        return stream_sha256(file)
+
+
+def stream_sha256(stream: BinaryIO) -> str:
+    """SHA-256 of the rest of a stream, in hexadecimal."""
+    digest = hashlib.sha256()
+    while piece := stream.read(_PIECE):
+        digest.update(piece)
+    return digest.hexdigest()

@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING
 
 from vramledger.errors import BadInput, CannotKnow
 from vramledger.frozen import frozen
+from vramledger.named_file import opened
 from vramledger.record import journal
 from vramledger.record.description import read_description
-from vramledger.record.durable import file_sha256
+from vramledger.record.durable import stream_sha256
 from vramledger.record.journal import Entries, read_journal
 from vramledger.record.requests import REQUESTS
 from vramledger.record.stored import TableOnDisk, open_table
@@ -59,11 +60,13 @@ class Run:
         This says that nothing changed since closing, not that the run is genuine.
 
         Raises:
-            BadInput: one differs, by name.
+            BadInput: one differs or is gone, by name.
         """
         stated = {BY_NAME[name].file: self.description.tables[name].sha256 for name in self.tables}
         for name, sha256 in {**stated, journal.FILE: self.description.journal_sha256}.items():
-            if file_sha256(self.path / name) != sha256:
+            with opened(self.path / name, "a file of a run") as file:
+                found = stream_sha256(file.stream)
+            if found != sha256:
                 raise BadInput(
                     f"{self.path / name} was changed after the run was closed; use an unchanged copy."
                 )

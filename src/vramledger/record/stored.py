@@ -53,7 +53,7 @@ class TableOnDisk:
 
         wanted = self._known(columns)
         with _readable(self.path):
-            return pq.read_table(self.path, columns=wanted).select(wanted)
+            return pq.read_table(self.path, columns=wanted, partitioning=None).select(wanted)
 
     def numbers(self, *columns: str) -> dict[str, "np.ndarray[Any, np.dtype[np.float64]]"]:
         """Named columns of numbers as float64, null as NaN.
