@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from imported_logs import azure, imported, second
 from vramledger.errors import BadInput
 from vramledger.workload.importer import import_logs
+from workload_log_samples import vllm_received
 
 
 def gateway(*records: dict[str, object]) -> str:
@@ -82,6 +83,41 @@ def test_rows_out_of_order_are_put_in_order_and_counted(tmp_path: Path) -> None:
     assert found.report.clock.out_of_order == 3
     assert found.report.clock.largest_step_back_s == 9.0
     assert found.report.clock.largest_gap_s == 5.0
+
+
+def nginx(*ends: tuple[int, float]) -> str:
+    return "".join(
+        f'192.0.2.7 - - [02/Mar/2026:10:00:{end:02} +0000] "POST /v1/completions HTTP/1.1" 200 5 '
+        f'"-" "client" rt={taken:.3f}\n'
+        for end, taken in ends
+    )
+
+
+def test_rows_written_as_requests_end_are_in_order_though_their_arrivals_are_not(
+    tmp_path: Path,
+) -> None:
+    found = imported(tmp_path, nginx((10, 1), (20, 15), (20, 3), (30, 28)), name="access.log")
+    assert found.column("arrival_s") == [0.0, 3.0, 7.0, 15.0]
+    assert found.report.clock.out_of_order == 0
+    mixed = imported(tmp_path, nginx((10, 1), (30, 28), (20, 1), (40, 1)), name="access.log")
+    assert mixed.report.clock.out_of_order == 1
+    assert mixed.report.clock.largest_step_back_s == 10.0
+
+
+def test_requests_of_a_server_log_that_end_in_another_order_are_in_order(tmp_path: Path) -> None:
+    settings = "params: SamplingParams(max_tokens=9)"
+    log = "\n".join(
+        (
+            vllm_received("one", f"'a', {settings}", "[1]", 9, "03-02 09:00:10"),
+            vllm_received("endless", f"'b', {settings}", "[1]", 9, "03-02 09:00:12"),
+            vllm_received("two", f"'c', {settings}", "[1]", 9, "03-02 09:00:20"),
+            "INFO 03-02 09:00:30 [async_llm.py:431] Request two aborted.",
+            "INFO 03-02 09:00:40 [async_llm.py:431] Request one aborted.",
+        )
+    )
+    found = imported(tmp_path, log, name="vllm.log")
+    assert found.column("duration_s") == [30.0, None, 10.0]
+    assert found.report.clock.out_of_order == 0
 
 
 def test_buckets_of_usage_become_requests_with_exact_totals(tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ from typing import Final
 from vramledger.frozen import frozen
 from vramledger.workload.counting import Counter
 from vramledger.workload.deidentify import Scope
-from vramledger.workload.fields import MOST_TOKENS, SECOND
+from vramledger.workload.fields import MILLISECOND, MOST_TOKENS, SECOND
 from vramledger.workload.formats.format import Clock
 from vramledger.workload.loss import DUPLICATE, Tally
 from vramledger.workload.raw import RawRequest
@@ -22,6 +22,7 @@ LONE_LINKS: Final = (
     "Ids of sessions or traces that only one call has (retries apart) are taken as made up for the "
     "call, and for no session (inferred)."
 )
+_STAMP_NS: Final = 2 * MILLISECOND  # an end that is a start and a duration is no closer
 _BEFORE_ALL_NS: Final = -(1 << 62)
 _COUNTS: Final = {  # attribute -> what it is called
     "input_tokens": "input tokens",
@@ -112,7 +113,7 @@ class Collector:
         row = self._row_of(request)
         if row is None:
             return DUPLICATE
-        self._see_time(arrival)
+        self._see_time(request, arrival)
         self._clear_negative(request)
         self._count_texts(request)
         self._clear_parts(request)
@@ -133,13 +134,21 @@ class Collector:
             return "the arrival is beyond any clock"
         return arrival if clock is Clock.RELATIVE else self.arrivals.epoch(arrival)
 
-    def _see_time(self, arrival: int) -> None:
-        """Count what comes after a later one of its file."""
-        if arrival >= self._latest:
-            self._latest = arrival
-        elif arrival != NO_TIME:
+    def _see_time(self, request: RawRequest, arrival: int) -> None:
+        """Count what comes after one of its file that was written later.
+
+        Many logs write a request when it has ended: their arrivals are in no order.
+        """
+        if arrival == NO_TIME or request.arrival_ns is None:
+            return
+        logged, slack = request.logged_ns, _STAMP_NS
+        if logged is None:
+            logged, slack = request.arrival_ns, 0
+        if logged >= self._latest:
+            self._latest = logged
+        elif logged + slack < self._latest:
             self._tally.out_of_order += 1
-            back = self._latest - arrival
+            back = self._latest - logged
             self._tally.largest_step_back_ns = max(self._tally.largest_step_back_ns, back)
 
     def _row_of(self, request: RawRequest) -> int | None:

@@ -34,7 +34,7 @@ class Broken:
 class ClockReport:
     """What is odd about the times. Seconds; None or 0 where nothing is."""
 
-    out_of_order: int = 0  # rows that came after a later one of their file
+    out_of_order: int = 0  # rows after one of their file that was written later, by their stamps
     largest_step_back_s: float = 0.0
     largest_gap_s: float | None = None  # between two arrivals
     gaps_over_a_day: int = 0

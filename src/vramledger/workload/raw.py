@@ -31,6 +31,7 @@ class RawRequest:
 
     line: int  # of the file, or the number of the record in it; from 1
     arrival_ns: int | None = None  # since the epoch, or since the zero of the log
+    logged_ns: int | None = None  # when its row was written, by the same clock; None: on arrival
     input_tokens: int | None = None
     output_tokens: int | None = None
     thinking_tokens: int | None = None  # part of output_tokens

@@ -91,9 +91,11 @@ def _row(record: Record, context: Context) -> RawRequest:
     require_completion(str(found["method"] or ""), str(found["path"] or ""))
     duration = optional_span_ns(found["duration"], "duration", _MS)
     outcome = _outcome(found["response_code"], str(found["response_flags"] or "-"))
+    start = moment_ns(found["start_time"], "start_time", context)
     return RawRequest(
         line=record.line,
-        arrival_ns=moment_ns(found["start_time"], "start_time", context),
+        arrival_ns=start,
+        logged_ns=start + (duration or 0),
         duration_ns=duration,
         outcome=outcome,
         cancel_after_ns=duration if outcome is Outcome.CANCELLED else None,

@@ -78,6 +78,7 @@ def _request(line: int, values: Mapping[str, Any], context: Context) -> RawReque
     request = RawRequest(
         line=line,
         arrival_ns=start,
+        logged_ns=end,
         duration_ns=between_ns(start, end),
         first_token_ns=_first_token(values, start, end, context),
         outcome=status_outcome(values.get("status"), error),

@@ -91,6 +91,7 @@ def _row(record: Record, context: Context) -> RawRequest:
     return RawRequest(
         line=record.line,
         arrival_ns=found.end_ns - (found.taken_ns or 0),
+        logged_ns=found.end_ns,
         duration_ns=found.taken_ns,
         outcome=outcome,
         cancel_after_ns=found.taken_ns if outcome is Outcome.CANCELLED else None,

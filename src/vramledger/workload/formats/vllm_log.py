@@ -54,6 +54,7 @@ class _Parser:
         self._details: dict[str, Received] = {}
         self._statistics = Statistics(context)
         self._logs_requests = False
+        self._latest: int | None = None  # moment of the last line about a request
 
     def parse(self, record: Record) -> Iterable[RawRequest]:
         line = clean(str(record.values.get("line") or ""))
@@ -78,15 +79,21 @@ class _Parser:
         raise RowProblem("line is about no single request")
 
     def finish(self) -> Iterable[RawRequest]:
-        left = [*self._open.values(), *self._statistics.finish()]
-        self._open.clear()
-        return left
+        left = [self._unended(identity) for identity in list(self._open)]
+        return [*left, *self._statistics.finish()]
+
+    def _unended(self, identity: str) -> RawRequest:
+        """A request whose end was not logged so far; it is told now."""
+        request = self._open.pop(identity)
+        request.logged_ns = self._latest
+        return request
 
     def _begin(self, begun: Received, line: str, number: int) -> Iterable[RawRequest]:
         self._logs_requests = True
         arrival = self._clock.moment_ns(line)
         if arrival is None:
             raise RowProblem("time of the line is missing")
+        self._latest = arrival
         before = self._details.pop(begun.identity, begun)
         request = RawRequest(
             line=number,
@@ -99,7 +106,7 @@ class _Parser:
         )
         self._open[begun.identity] = request
         if len(self._open) > _MOST_OPEN:
-            return (self._open.pop(next(iter(self._open))),)
+            return (self._unended(next(iter(self._open))),)
         return ()
 
     def _add(self, identity: str, line: str, number: int) -> Iterable[RawRequest]:
@@ -117,6 +124,7 @@ class _Parser:
             return ()  # another part of a request that has ended
         end = self._clock.moment_ns(line)
         if end is not None and request.arrival_ns is not None:
+            self._latest = request.logged_ns = end
             request.duration_ns = max(0, end - request.arrival_ns)
         request.outcome = finished.outcome
         request.output_tokens = finished.tokens
