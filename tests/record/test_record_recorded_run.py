@@ -41,6 +41,7 @@ def test_what_was_recorded_is_read_back_in_order(tmp_path: Path) -> None:
         {"target": "target-0"},
     )
     assert found.description.ended is Ended.COMPLETE
+    assert found.description.torn_segments == []
     found.check_unchanged()
 
 
@@ -232,7 +233,7 @@ def test_a_torn_batch_at_the_end_of_a_segment_is_left_out(tmp_path: Path) -> Non
     (segment,) = segments(folder, "requests")
     whole = segment.read_bytes()
     segment.write_bytes(whole[: len(whole) * 2 // 3])
-    close_interrupted(folder)
+    assert close_interrupted(folder).torn_segments == ["requests.main.0001.arrows"]
     rows = read_run(folder).requests.read(["request_id"])["request_id"].to_pylist()
     assert rows == list(range(len(rows)))
 

@@ -51,9 +51,10 @@ def close_recorded(
     Raises:
         OSError: something cannot be written.
     """
-    tables = merge(folder, description.origin)
+    merged = merge(folder, description.origin)
     log.close()
-    closed = seal(folder, description, tables, ended, ended_at)
+    whole = description.model_copy(update={"torn_segments": list(merged.torn)})
+    closed = seal(folder, whole, merged.tables, ended, ended_at)
     shutil.rmtree(folder / FOLDER, ignore_errors=True)  # nothing reads them any more
     return closed
 

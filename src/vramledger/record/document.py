@@ -35,7 +35,9 @@ class Ended(StrEnum):
 class Part(BaseModel):
     """Any mapping of the document: types are not converted, unknown keys stay."""
 
-    model_config = ConfigDict(extra="allow", frozen=True, strict=True, allow_inf_nan=False)
+    model_config = ConfigDict(
+        extra="allow", frozen=True, strict=True, allow_inf_nan=False, protected_namespaces=()
+    )
 
 
 class Deployment(Part):
@@ -120,6 +122,10 @@ class Description(Part):
     )
     tables: dict[str, StoredTable] = Field(
         default_factory=dict, description="map from table to its rows and hash"
+    )
+    torn_segments: list[str] = Field(
+        default_factory=list,
+        description="streams of which the last rows were cut off when their recorder was stopped",
     )
     journal_sha256: Sha256 | None = Field(default=None, description="hash of journal.jsonl")
     sha256: Sha256 | None = Field(

@@ -1,11 +1,12 @@
 """Segments become the tables of a closed run, sorted, out of core."""
 
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from vramledger.database import connected
+from vramledger.frozen import frozen
 from vramledger.record.parquet import TableFile
 from vramledger.record.requests import REQUESTS
 from vramledger.record.segments import segments, whole_batches
@@ -26,7 +27,15 @@ _REQUESTS: Final = """
 """
 
 
-def merge(folder: Path, origin: "Origin") -> dict[str, "StoredTable"]:
+@frozen
+class Merged:
+    """The tables that were written, and the names of segments of which the end is lost."""
+
+    tables: Mapping[str, "StoredTable"]
+    torn: tuple[str, ...]
+
+
+def merge(folder: Path, origin: "Origin") -> Merged:
     """Write the tables of what the segments of a run hold; the segments stay.
 
     `requests` is always written. A request that was begun and never ended gets its begun row.
@@ -35,37 +44,36 @@ def merge(folder: Path, origin: "Origin") -> dict[str, "StoredTable"]:
         OSError: a table cannot be written.
     """
     with tempfile.TemporaryDirectory(dir=folder, prefix=".merging-") as scratch:
-        return {
-            table.name: _merged(folder, table, origin, Path(scratch))
-            for table in TABLES
-            if table is REQUESTS or segments(folder, table.name)
-        }
+        torn: set[Path] = set()
+        tables: dict[str, StoredTable] = {}
+        for table in TABLES:
+            if table is REQUESTS or segments(folder, table.name):
+                with TableFile(folder, table, origin) as file:
+                    for batch in _sorted(folder, table, Path(scratch), torn):
+                        file.add_batch(batch)
+                    tables[table.name] = file.finish()
+    return Merged(tables, tuple(sorted(path.name for path in torn)))
 
 
-def _merged(folder: Path, table: Table, origin: "Origin", scratch: Path) -> "StoredTable":
-    with TableFile(folder, table, origin) as file:
-        for batch in _sorted(folder, table, scratch):
-            file.add_batch(batch)
-        return file.finish()
-
-
-def _sorted(folder: Path, table: Table, scratch: Path) -> Iterator["pa.RecordBatch"]:
+def _sorted(
+    folder: Path, table: Table, scratch: Path, torn: set[Path]
+) -> Iterator["pa.RecordBatch"]:
     order = ", ".join(f"{name} NULLS LAST" for name in table.order)
     query = _REQUESTS if table is REQUESTS else _RECORDED
     with connected(scratch / "sort") as connection:
-        connection.register("recorded", _reader(folder, table, table.name))
+        connection.register("recorded", _reader(folder, table, table.name, torn))
         if table is REQUESTS:
-            connection.register("ended", _reader(folder, table, table.name))
-            connection.register("begun", _reader(folder, table, BEGUN))
+            connection.register("ended", _reader(folder, table, table.name, torn))
+            connection.register("begun", _reader(folder, table, BEGUN, torn))
         found = connection.sql(query).order(order)
         reader: Any = found.to_arrow_reader(_BATCH)
         for batch in reader:
             yield batch.cast(arrow_schema(table))
 
 
-def _reader(folder: Path, table: Table, name: str) -> "pa.RecordBatchReader":
+def _reader(folder: Path, table: Table, name: str, torn: set[Path]) -> "pa.RecordBatchReader":
     import pyarrow as pa
 
     return pa.RecordBatchReader.from_batches(
-        arrow_schema(table), whole_batches(segments(folder, name))
+        arrow_schema(table), whole_batches(segments(folder, name), torn.add)
     )

@@ -7,7 +7,7 @@ Readers take every whole batch and stop there.
 import os
 import re
 import threading
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -88,27 +88,28 @@ def segments(folder: Path, name: str) -> tuple[Path, ...]:
     return tuple(sorted(found, key=lambda path: (_number(path), path.name)))
 
 
-def whole_batches(paths: Iterable[Path]) -> Iterator["pa.RecordBatch"]:
-    """Every batch that was written whole."""
+def whole_batches(
+    paths: Iterable[Path], torn: Callable[[Path], None] = lambda _path: None
+) -> Iterator["pa.RecordBatch"]:
+    """Every batch that was written whole; `torn` hears of each stream in which more follows."""
     for path in paths:
-        yield from _whole_batches(path)
+        yield from _whole_batches(path, torn)
 
 
-def _whole_batches(path: Path) -> Iterator["pa.RecordBatch"]:
+def _whole_batches(path: Path, torn: Callable[[Path], None]) -> Iterator["pa.RecordBatch"]:
     import pyarrow as pa
 
     with pa.OSFile(str(path)) as source:
         try:
             reader = pa.ipc.open_stream(source)
-        except pa.ArrowInvalid:
-            return  # not even its schema was written
-        while True:
-            try:
+            while True:
                 batch = reader.read_next_batch()
                 batch.validate(full=True)
-            except (StopIteration, pa.ArrowInvalid, OSError):
-                return
-            yield batch
+                yield batch
+        except StopIteration:
+            return
+        except (pa.ArrowException, OSError):
+            torn(path)
 
 
 def _next(folder: Path, stem: str) -> Path:
