@@ -6,7 +6,7 @@ import click
 
 from vramledger.cli.needs import need_full
 from vramledger.cli.workload import operator
-from vramledger.cli.workload.writing_bar import writing_bar
+from vramledger.cli.workload.progress_bar import progress_bar
 
 
 @click.command("head")
@@ -19,6 +19,6 @@ def command(workload: Path, requests: int, out: Path, *, as_json: bool) -> int:
     need_full("vram workload head")
     from vramledger.workload.operators.head import head
 
-    with writing_bar("head") as bar:
+    with progress_bar("head", "requests") as bar:
         done = head(workload, requests, out, bar)
     return operator.answer(done, as_json=as_json)

@@ -6,7 +6,7 @@ import click
 
 from vramledger.cli.needs import need_full
 from vramledger.cli.workload import operator
-from vramledger.cli.workload.writing_bar import writing_bar
+from vramledger.cli.workload.progress_bar import progress_bar
 
 
 @click.command("merge")
@@ -22,6 +22,6 @@ def command(
     need_full("vram workload merge")
     from vramledger.workload.operators.merge import merge
 
-    with writing_bar("merge") as bar:
+    with progress_bar("merge", "requests") as bar:
         done = merge(workloads, out, bar, by_week=by_week, same_models=same_models)
     return operator.answer(done, as_json=as_json)

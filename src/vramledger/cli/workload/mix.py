@@ -6,7 +6,7 @@ import click
 
 from vramledger.cli.needs import need_full
 from vramledger.cli.workload import operator
-from vramledger.cli.workload.writing_bar import writing_bar
+from vramledger.cli.workload.progress_bar import progress_bar
 
 
 @click.command("mix")
@@ -32,6 +32,6 @@ def command(
     from vramledger.workload.operators.mix import Mix, mix
 
     how = Mix(share=share, seed=seed, same_models=same_models)
-    with writing_bar("mix") as bar:
+    with progress_bar("mix", "requests") as bar:
         done = mix(first, second, how, out, bar)
     return operator.answer(done, as_json=as_json)

@@ -7,8 +7,8 @@ import click
 
 from vramledger.cli.needs import need_full
 from vramledger.cli.output import show, show_json
-from vramledger.cli.workload.counting_bar import counting_bar
 from vramledger.cli.workload.destination import destination
+from vramledger.cli.workload.progress_bar import progress_bar
 from vramledger.errors import BadInput, ExitCode
 
 if TYPE_CHECKING:
@@ -93,7 +93,7 @@ def _of_file(path: Path, engine: str) -> "Profile":
     need_full("vram workload profile")
     from vramledger.workload.profile.compute import profile_workload
 
-    with counting_bar("Counting") as progress:
+    with progress_bar("Counting", "questions") as progress:
         return profile_workload(path, engine=engine, progress=progress)
 
 
@@ -107,6 +107,6 @@ def _of_table(
 
     with (
         opened_url(url, read_mapping(mapping), block_tokens, keep_models=keep) as requests,
-        counting_bar("Counting") as progress,
+        progress_bar("Counting", "questions") as progress,
     ):
         return profile_table(requests, progress=progress)

@@ -6,7 +6,7 @@ import click
 
 from vramledger.cli.needs import need_full
 from vramledger.cli.workload import operator
-from vramledger.cli.workload.writing_bar import writing_bar
+from vramledger.cli.workload.progress_bar import progress_bar
 from vramledger.errors import BadInput
 
 
@@ -50,6 +50,6 @@ def command(
         output=whole if outputs is None else outputs,
         seed=seed,
     )
-    with writing_bar("scale") as bar:
+    with progress_bar("scale", "requests") as bar:
         done = scale(workload, by, out, bar)
     return operator.answer(done, as_json=as_json)

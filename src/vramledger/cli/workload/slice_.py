@@ -6,7 +6,7 @@ import click
 
 from vramledger.cli.needs import need_full
 from vramledger.cli.workload import operator
-from vramledger.cli.workload.writing_bar import writing_bar
+from vramledger.cli.workload.progress_bar import progress_bar
 from vramledger.errors import BadInput
 
 
@@ -55,6 +55,6 @@ def command(
         tenant=tenant,
         seed=seed,
     )
-    with writing_bar("slice") as bar:
+    with progress_bar("slice", "requests") as bar:
         done = slice_workload(workload, selection, out, bar)
     return operator.answer(done, as_json=as_json)

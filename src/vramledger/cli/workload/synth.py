@@ -1,7 +1,5 @@
 """``vram workload synth --like PROFILE``: a synthetic workload, and how close it is."""
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 import click
@@ -9,6 +7,7 @@ import click
 from vramledger.cli.needs import FULL, need_full
 from vramledger.cli.output import show, show_json
 from vramledger.cli.workload.destination import destination
+from vramledger.cli.workload.progress_bar import progress_bar
 from vramledger.errors import BadInput, ExitCode
 
 _PATH = click.Path(path_type=Path)
@@ -21,7 +20,9 @@ _PATH = click.Path(path_type=Path)
     required=True,
     help="A profile (JSON), a stored workload, or ServeGen's: a folder or a chunk's trace.",
 )
-@click.option("--requests", type=click.IntRange(min=1), help="End after so many requests.")
+@click.option(
+    "--requests", type=click.IntRange(min=1), help="End after so many requests: this or --hours."
+)
 @click.option("--hours", type=float, help="End after so many hours of arrivals.")
 @click.option(
     "--arrivals",
@@ -65,10 +66,11 @@ def command(
     if out.exists() and like.exists() and out.samefile(like):
         raise BadInput(f"{out} is what the workload is to be like; choose another -o.")
     source = source_at(like)
-    with _progress(expected_requests(source.profile(), asked)) as progress:
+    expected = expected_requests(source.profile(), asked)
+    with progress_bar("synth", "requests") as bar:
         made = make(
             source, asked, out, seed=seed, prefix=not no_prefix, compare=not no_compare,
-            progress=progress,
+            progress=lambda rows: bar(rows, expected),
         )  # fmt: skip
     if as_json:
         show_json(to_json(made))
@@ -76,20 +78,3 @@ def command(
         show(to_text(made))
     holds = made.closeness is None or made.closeness.holds
     return ExitCode.HOLDS if holds else ExitCode.DOES_NOT_HOLD
-
-
-@contextmanager
-def _progress(total: int) -> Iterator[Callable[[int], None]]:
-    """A bar on stderr where that is a terminal; it takes the rows written so far."""
-    import sys
-
-    if not sys.stderr.isatty():
-        yield lambda _rows: None
-        return
-    from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TimeRemainingColumn
-
-    columns = ("requests", BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task("requests", total=total)
-        yield lambda rows: bar.update(task, completed=rows)

@@ -10,10 +10,9 @@ from vramledger.frozen import frozen
 from vramledger.workload.formats.format import Framing
 from vramledger.workload.framing.csv_rows import CsvRows
 from vramledger.workload.framing.framed import Framed
-from vramledger.workload.framing.json_lines import JsonLines
 from vramledger.workload.framing.json_values import JsonValues
 from vramledger.workload.framing.parquet_rows import ParquetRows
-from vramledger.workload.framing.text_lines import TextLines
+from vramledger.workload.framing.text_lines import JsonLines, TextLines
 from vramledger.workload.opener import LogStream, open_log
 
 FRAMERS: Final[Mapping[Framing, Callable[[LogStream], Framed]]] = {
