@@ -57,7 +57,7 @@ def test_a_page_is_not_written_over_without_force(folder: Path) -> None:
     page = folder / "page.html"
     page.write_text("mine", encoding="utf-8")
     assert said(["workload", "show", "profile.json", "--html", "page.html"], folder) == (
-        "page.html exists; name another file, or add --force to write over it."
+        "page.html exists; name another with --html, or replace it with --force."
     )
     assert page.read_text(encoding="utf-8") == "mine"
     done = vram(["workload", "show", "profile.json", "--html", "page.html", "--force"], folder)

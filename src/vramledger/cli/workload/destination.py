@@ -1,4 +1,4 @@
-"""``-o`` with ``--force``: a file that exists is replaced only where that is asked for."""
+"""Where a verb writes, with ``--force``: a file that exists is replaced only where that is asked for."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -8,14 +8,17 @@ import click
 
 from vramledger.errors import BadInput
 
+OUT: Final = ("-o", "--out")
 _FORCE: Final = "vramledger.force"
 _Command = TypeVar("_Command", bound=Callable[..., Any])
 
 
-def destination(help_text: str, **settings: Any) -> Callable[[_Command], _Command]:
-    """The two options; the command gets `out` alone, and only where it may be written.
+def destination(
+    help_text: str, names: tuple[str, ...] = OUT, **settings: Any
+) -> Callable[[_Command], _Command]:
+    """The option and --force; the command gets the path alone, and only where it may be written.
 
-    `settings` are those of `click.option` for -o: `required`, or `default` and `show_default`.
+    `settings` are those of `click.option`: `required`, or `default` and `show_default`.
     """
 
     def decorated(command: _Command) -> _Command:
@@ -24,8 +27,7 @@ def destination(help_text: str, **settings: Any) -> Callable[[_Command], _Comman
             help="Replace the output where it exists.",
         )  # fmt: skip
         out = click.option(
-            "-o", "--out", type=click.Path(path_type=Path), callback=_free, help=help_text,
-            **settings,
+            *names, type=click.Path(path_type=Path), callback=_free, help=help_text, **settings
         )  # fmt: skip
         return out(force(command))
 
@@ -36,7 +38,8 @@ def _remember(ctx: click.Context, _parameter: click.Parameter, given: bool) -> N
     ctx.meta[_FORCE] = given
 
 
-def _free(ctx: click.Context, _parameter: click.Parameter, out: Path | None) -> Path | None:
+def _free(ctx: click.Context, parameter: click.Parameter, out: Path | None) -> Path | None:
     if out is not None and out.exists() and not ctx.meta[_FORCE]:
-        raise BadInput(f"{out} exists; name another with -o, or replace it with --force.")
+        option = parameter.opts[0]
+        raise BadInput(f"{out} exists; name another with {option}, or replace it with --force.")
     return out

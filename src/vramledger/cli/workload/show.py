@@ -7,7 +7,8 @@ import click
 
 from vramledger.cli.needs import need_full
 from vramledger.cli.output import show
-from vramledger.cli.workload.counting_bar import counting_bar
+from vramledger.cli.workload.destination import destination
+from vramledger.cli.workload.progress_bar import progress_bar
 from vramledger.errors import BadInput, ExitCode
 from vramledger.written_file import refuse_place
 
@@ -17,12 +18,9 @@ if TYPE_CHECKING:
 
 @click.command("show")
 @click.argument("workload", type=click.Path(path_type=Path))
-@click.option(
-    "--html", type=click.Path(path_type=Path), help="Write one self-contained page there."
-)
+@destination("Write one self-contained page there.", ("--html",))
 @click.option("--width", type=click.IntRange(min=60), help="Columns of the drawings.")
-@click.option("--force", is_flag=True, help="Write over an existing page.")
-def command(workload: Path, html: Path | None, width: int | None, *, force: bool) -> int:
+def command(workload: Path, html: Path | None, width: int | None) -> int:
     """Draw a stored workload or a profile: lengths, arrivals, sharing, limits, scenarios.
 
     WORKLOAD is a Parquet file of `vram workload import` or a JSON file of `vram workload profile`.
@@ -34,8 +32,6 @@ def command(workload: Path, html: Path | None, width: int | None, *, force: bool
     if html is not None:
         need_full("vram workload show --html", ("jinja2", "plotly"))
         refuse_place(html, (workload,), "--html")
-        if html.exists() and not force:
-            raise BadInput(f"{html} exists; name another file, or add --force to write over it.")
     profile = _profile(workload)
     if html is None:
         show(to_text(profile, width or max(60, shutil.get_terminal_size((100, 24)).columns)))
@@ -56,7 +52,7 @@ def _profile(path: Path) -> "Profile":
     need_full("vram workload show")
     from vramledger.workload.profile.compute import profile_workload
 
-    with counting_bar("Counting") as progress:
+    with progress_bar("Counting", "questions") as progress:
         return profile_workload(path, progress=progress)
 
 
