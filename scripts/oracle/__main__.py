@@ -1,6 +1,6 @@
 """Compare the simulator with vLLM's own scheduler: ``python -m oracle`` in `scripts` (``make oracle``).
 
-    python -m oracle [--cases N] [--first N] [--kind K]...
+    python -m oracle [--cases N] [--first N] [--kind K]... [--record]
 
 Runs N random cases of each kind (2,000), prints how many agree, and for the first that does not the
 smallest case that shows it. Exit code 1 when a case disagrees.
@@ -10,15 +10,15 @@ import argparse
 import json
 import sys
 import time
-from collections.abc import Callable, Sequence
-from functools import partial
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
 from live import prepare
-from oracle.cases import FURTHER, KINDS, further_case, random_case
 from oracle.compare import Case, difference, shrunk
+from oracle.digests import record
 from oracle.engine import RealScheduler
+from oracle.kinds import Maker, makers
 from vramledger.frozen import frozen
 from vramledger.simulate.oracle import answer_case
 
@@ -37,13 +37,7 @@ class Score:
     worst: Case | None
 
 
-def makers() -> list[tuple[str, Callable[[int], Case]]]:
-    """The name of each kind and what makes its cases."""
-    kinds = [(str(kind), partial(random_case, kind)) for kind in KINDS]
-    return [*kinds, *((what, partial(further_case, what)) for what in FURTHER)]
-
-
-def score(kind: str, make: Callable[[int], Case], numbers: range, real: RealScheduler) -> Score:
+def score(kind: str, make: Maker, numbers: range, real: RealScheduler) -> Score:
     """Compare the cases of these numbers; after the first disagreement only count."""
     agree = steps = preemptions = 0
     worst: Case | None = None
@@ -77,6 +71,7 @@ def arguments(given: Sequence[str] | None = None) -> argparse.Namespace:
     parser.add_argument("--cases", type=int, default=_CASES, help="of each kind")
     parser.add_argument("--first", type=int, default=0, help="number of the first case")
     parser.add_argument("--kind", type=int, action="append", help="0 to 27; all by default")
+    parser.add_argument("--record", action="store_true", help="only write digests for the tests")
     return parser.parse_args(given)
 
 
@@ -88,6 +83,9 @@ def main() -> int:
     numbers = range(asked.first, asked.first + asked.cases)
     missed = 0
     with RealScheduler(Path(prepare.engine_python())) as real:
+        if asked.record:
+            record(real)
+            return 0
         kinds = makers()
         for kind, make in [kinds[index] for index in asked.kind or range(len(kinds))]:
             began = time.monotonic()

@@ -21,6 +21,7 @@ class RealScheduler:
     """vLLM's scheduler in an environment of its own; a context, so that the process ends."""
 
     def __init__(self, python: Path) -> None:
+        self.version = ""
         self._process = subprocess.Popen(
             [str(python), str(Path(__file__).with_name("real_scheduler.py"))],
             stdin=subprocess.PIPE,
@@ -51,4 +52,5 @@ class RealScheduler:
                 "The process of the real scheduler ended; run it by hand to see why."
             )
         told: dict[str, Any] = json.loads(line)
+        self.version = str(told["vllm"])
         return told

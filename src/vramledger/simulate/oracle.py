@@ -62,8 +62,10 @@ class PrefixNames:
         return tuple(numbers)
 
 
-def read_case(document: dict[str, Any]) -> Case:
+def read_case(document: Any) -> Case:
     """A case from its JSON object; raises `BadInput` for what cannot be scheduled."""
+    if not isinstance(document, dict):
+        raise BadInput("The case is no JSON object; see the module for its format.")
     try:
         settings = _settings(document)
         rows = sorted(document["requests"], key=lambda row: int(row["arrival_step"]))
@@ -144,7 +146,7 @@ def _arrival(row: dict[str, Any], prefixes: PrefixNames) -> Arrival:
     )
 
 
-def answer_case(document: dict[str, Any]) -> dict[str, Any]:
+def answer_case(document: Any) -> dict[str, Any]:
     """What the scheduler does with one case."""
     try:
         case = read_case(document)

@@ -1,0 +1,64 @@
+"""Random cases of what the harness of the sixteen kinds leaves out.
+
+Two steps in flight, drafts, recurrent states, sparse retention, clients that go away, other budgets; the
+real scheduler is driven through the same calls that its engine makes.
+"""
+
+import random
+from typing import Any, Final
+
+from oracle.cases import KINDS, random_case
+
+FURTHER: Final = tuple(
+    f"{mode}, {what}"
+    for mode in ("sync", "async")
+    for what in (
+        "plain",
+        "drafts",
+        "states",
+        "states and drafts",
+        "retention",
+        "aborts",
+    )
+)
+_DRAFTING: Final = (  # lookahead beyond the drafts, rows, whether the last block is dropped
+    (0, 0, True),  # EAGLE and MTP
+    (0, 1, False),  # a draft model
+    (1, 0, False),  # DFlash
+    (None, 0, False),  # n-grams
+)
+
+
+def further_case(what: str, number: int) -> dict[str, Any]:
+    """A case of what the harness does not cover, of any of the kinds."""
+    draw = random.Random(f"{what} {number}")  # noqa: S311 - reproducible cases, no secrets
+    case = random_case(draw.choice(KINDS), number)
+    case["async_scheduling"] = what.startswith("async")
+    if "drafts" in what:
+        tokens = draw.randint(1, 5)
+        if case["long_prefill_token_threshold"]:  # below a padded decode, vLLM's assertion fails
+            case["long_prefill_token_threshold"] += tokens
+        ahead, rows, drops = draw.choice(_DRAFTING)
+        case["speculation"] = {
+            "tokens": tokens,
+            "acceptance": draw.choice((0, 300_000, 700_000, 1_000_000)),
+            "lookahead": 0 if ahead is None else tokens + ahead,
+            "rows": rows,
+            "drops_last_block": drops,
+            "seed": number,
+        }
+    if "states" in what:
+        drafts = case["speculation"]["tokens"] if "speculation" in case else 0
+        case["groups"] = [*draw.choice(([], ["full"], case["groups"])), {"state": drafts}]
+        draw.shuffle(case["groups"])
+        case["num_blocks"] += draw.randint(1, 4) * (2 + drafts)
+    if case["prefix_caching"] and ("retention" in what or draw.random() < 0.3):
+        sparse = any(group != "full" for group in case["groups"])
+        case["retention"] = (
+            draw.choice((0, 0, case["block_size"] * draw.randint(1, 4))) if sparse else 0
+        )
+    if "aborts" in what or draw.random() < 0.2:
+        for row in case["requests"]:
+            if draw.random() < 0.4:
+                row["abort_step"] = row["arrival_step"] + draw.randint(0, 30)
+    return case

@@ -1,0 +1,142 @@
+"""The program that answers cases: its format, its refusals, and the real scheduler's recorded answers."""
+
+import io
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from oracle.digests import digest_of
+from oracle.kinds import makers
+from vramledger.simulate.oracle import answer_case, answers, main
+
+_RECORDED = Path(__file__).parents[1] / "data" / "oracle_digests.json"
+_DIGESTS = json.loads(_RECORDED.read_text())
+
+CASE: dict[str, Any] = {
+    "num_blocks": 6,
+    "block_size": 4,
+    "max_num_batched_tokens": 16,
+    "max_num_seqs": 2,
+    "max_model_len": 64,
+    "prefix_caching": False,
+    "requests": [
+        {"id": "a", "arrival_step": 0, "prompt": [1, 2, 3, 4, 5], "output_len": 2},
+        {"id": "b", "arrival_step": 1, "prompt": [1], "output_len": 1},
+    ],
+}
+
+
+@pytest.mark.parametrize("kind", sorted(_DIGESTS["kinds"]))
+def test_answers_are_those_recorded_from_the_real_scheduler(kind: str) -> None:
+    make = dict(makers())[kind]
+    cases = range(_DIGESTS["first"], _DIGESTS["first"] + _DIGESTS["cases"])
+
+    assert digest_of(answer_case(make(number)) for number in cases) == _DIGESTS["kinds"][kind]
+
+
+def test_every_kind_is_recorded() -> None:
+    assert set(_DIGESTS["kinds"]) == {kind for kind, _make in makers()}
+
+
+def test_a_case_is_answered_step_by_step() -> None:
+    assert answer_case(CASE) == {
+        "steps": [
+            {
+                "scheduled": {"a": 5},
+                "preempted": [],
+                "running": 1,
+                "waiting": 0,
+                "kv_usage": 0.4,
+                "finished": [],
+            },
+            {
+                "scheduled": {"a": 1, "b": 1},
+                "preempted": [],
+                "running": 0,
+                "waiting": 0,
+                "kv_usage": 0.0,
+                "finished": ["a", "b"],
+            },
+        ],
+        "done": True,
+    }
+
+
+def test_a_case_that_cannot_end_is_cut_at_its_most_steps() -> None:
+    told = answer_case(CASE | {"num_blocks": 2, "max_steps": 3})
+
+    assert [step["scheduled"] for step in told["steps"]] == [{}, {}, {}]
+    assert told["done"] is False
+
+
+@pytest.mark.parametrize(
+    ("changed", "says"),
+    [
+        (
+            {"max_num_seqs": 17},
+            (
+                "max_num_batched_tokens (16) is smaller than max_num_seqs (17), which vLLM refuses; "
+                "raise the first or lower the second."
+            ),
+        ),
+        (
+            {"requests": [{"id": "a", "arrival_step": 0, "prompt": [], "output_len": 2}]},
+            "Request 'a' has a prompt of 0 and an answer of 2 tokens, but needs at least one of each.",
+        ),
+        (
+            {"requests": CASE["requests"] + CASE["requests"][:1]},
+            "Two requests of the case have the same id; give each its own.",
+        ),
+        (
+            {"policy": "lifo"},
+            "The case cannot be read ('lifo' is not a valid Order); see the module for its format.",
+        ),
+        (
+            {"requests": [{"id": "a"}]},
+            "The case has no 'arrival_step', which every case needs; add it.",
+        ),
+    ],
+)
+def test_a_case_that_is_none_is_answered_with_a_sentence(
+    changed: dict[str, Any], says: str
+) -> None:
+    assert answer_case(CASE | changed) == {"steps": [], "done": False, "error": says}
+
+
+def test_a_line_that_is_no_json_does_not_stop_the_others() -> None:
+    first, second = answers(["{", "", json.dumps(CASE)])
+
+    assert first["error"].startswith("The line is no JSON object:")
+    assert second["done"] is True
+
+
+def test_a_list_is_no_case() -> None:
+    (told,) = answers(["[1]"])
+
+    assert told == {
+        "steps": [],
+        "done": False,
+        "error": "The case is no JSON object; see the module for its format.",
+    }
+
+
+def test_the_program_prints_one_answer_a_line(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("sys.stdin", io.StringIO(json.dumps(CASE) + "\n" + json.dumps(CASE)))
+
+    assert main([]) == 0
+
+    lines = capsys.readouterr().out.splitlines()
+    assert [json.loads(line)["done"] for line in lines] == [True, True]
+
+
+def test_an_argument_that_is_not_known_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["--fast"]) == 2
+
+    assert capsys.readouterr().err == (
+        "The oracle knows no argument '--fast': it answers cases from stdin with the plain loop, "
+        "the only one there is so far.\n"
+    )
