@@ -18,7 +18,6 @@ from vramledger.sizing.candidate import Candidate, CardResult, Sizing
 from vramledger.workload.profile.profile import Profile
 
 if TYPE_CHECKING:
-    from vramledger.ledger.case import Case as _Case
     from vramledger.workload.importer import Imported
     from vramledger.workload.importer import Options as ImportOptions
     from vramledger.workload.synth.make import Synthetic
@@ -48,7 +47,6 @@ __all__ = [
     "synth",
 ]
 
-_MOST_GIB: Final = 1e6
 _FULL: Final = ("duckdb", "pyarrow", "ibis", "numpy", "scipy")
 
 
@@ -92,9 +90,11 @@ def ledger(
         UnknownName: a flag, version, model or GPU is not known.
         CannotKnow: the launch is another engine's.
     """
+    from vramledger.ledger.typed_case import Typed, case_of
     from vramledger.ledger.upgrade import account
 
-    return account(_case(launch, gpu, engine_version, total_gib, used_gib, request_tokens))
+    typed = Typed(gpu, engine_version, None, total_gib, used_gib, request_tokens)
+    return account(case_of(launch, typed))
 
 
 def solve(
@@ -128,9 +128,11 @@ def solve(
     """
     from vramledger.ledger.solve import Load
     from vramledger.ledger.solve import solve as solved
+    from vramledger.ledger.typed_case import Typed, at_least_one, case_of
 
-    case = _case(launch, gpu, engine_version, total_gib, used_gib, request_tokens)
-    return solved(case, target, Load(_at_least_one(requests, "requests"), request_tokens))
+    typed = Typed(gpu, engine_version, None, total_gib, used_gib, request_tokens)
+    case = case_of(launch, typed)
+    return solved(case, target, Load(at_least_one(requests, "requests"), request_tokens))
 
 
 def compare(
@@ -157,11 +159,11 @@ def compare(
         UnknownName: a flag, version, model or GPU is not known.
         CannotKnow: a launch is another engine's.
     """
+    from vramledger.ledger.typed_case import Typed, case_of
     from vramledger.ledger.versus import versus
 
-    first = _case(before, gpu, None, total_gib, used_gib, version_if_unstated=engine_version)
-    second = _case(after, gpu, None, total_gib, used_gib, version_if_unstated=engine_version)
-    return versus(first, second)
+    typed = Typed(gpu, None, engine_version, total_gib, used_gib)
+    return versus(case_of(before, typed), case_of(after, typed))
 
 
 def size(
@@ -293,42 +295,3 @@ def _need_full(function: str) -> None:
             f"{function} needs {', '.join(absent)}, which the base installation leaves out; run pip "
             "install 'vramledger[full]'."
         )
-
-
-def _case(
-    text: str,
-    gpu: str,
-    version: str | None,
-    total_gib: float | None,
-    used_gib: float,
-    request_tokens: int | None = None,
-    *,
-    version_if_unstated: str | None = None,
-) -> "_Case":
-    from vramledger.engine.read import read_launch
-    from vramledger.errors import BadInput, CannotKnow
-    from vramledger.ledger.case import Case
-    from vramledger.ledger.question import accelerator_for, model_of
-
-    if request_tokens is not None:
-        _at_least_one(request_tokens, "request_tokens")
-    if not 0 <= used_gib < _MOST_GIB:
-        raise BadInput(
-            f"used_gib is {used_gib:g}; give the GiB that other processes hold on a GPU."
-        )
-    launch = read_launch(text, version=version)
-    if launch.engine != "vllm":
-        raise CannotKnow(f"The launch is {launch.engine}'s, whose memory rules are not known here.")
-    if launch.version is None and version_if_unstated is not None:
-        launch = read_launch(text, version=version_if_unstated)
-        version = version_if_unstated
-    card = accelerator_for(gpu, total_gib, "gpu")
-    return Case(launch, model_of(launch), card, version, request_tokens, used_gib)
-
-
-def _at_least_one(count: int, name: str) -> int:
-    from vramledger.errors import BadInput
-
-    if count < 1:
-        raise BadInput(f"{name} is {count}; it must be at least 1.")
-    return count

@@ -40,6 +40,11 @@ def question_of(requirement: Requirement) -> Question:
     model = with_cache(load_model(requirement.model))
     if any(scenario.profile for scenario in requirement.scenarios):
         of_text(model, f"{where}: the request profiles")
+    return _question(requirement, model)
+
+
+def _question(requirement: Requirement, model: Model) -> Question:
+    engine, where = requirement.engine, requirement.source
     args = engine_arguments(engine.args, engine.version, engine.where or where)
     most = min(model.text.max_positions, args.max_model_len or model.text.max_positions)
     kept = [within(scenario.lengths, most, scenario.name) for scenario in requirement.scenarios]

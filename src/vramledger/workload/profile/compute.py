@@ -4,11 +4,9 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
-from vramledger.frozen import frozen
 from vramledger.workload import scenarios
 from vramledger.workload.profile import (
     aggregates,
-    arrival_counts,
     concurrency,
     conversations,
     labels,
@@ -40,6 +38,7 @@ from vramledger.workload.profile.slices import (
     requests_in,
     slice_of,
 )
+from vramledger.workload.profile.times import Times, times_of
 from vramledger.workload.tables import Requests, opened
 
 _QUESTIONS: Final = 24  # of a log with times and both lengths; others ask a few more or fewer
@@ -75,23 +74,6 @@ def profile_table(requests: Requests, *, progress: Progress | None = None) -> Pr
     return found
 
 
-@frozen
-class _Times:
-    """When requests arrive.
-
-    `steps` are of `arrival_counts.STEP_S`; `seconds` are single ones wherever a scenario may begin
-    or end, and steps elsewhere.
-    """
-
-    steps: scenarios.Seconds
-    seconds: scenarios.Seconds
-    squares: int
-    most: int
-    busy: int
-    first_s: float
-    last_s: float
-
-
 class _Asking:
     """The questions of one profile, in order."""
 
@@ -105,7 +87,7 @@ class _Asking:
         facts = self.answers.one(aggregates.facts(self._table, self._held))
         by_half = self._by_half()
         lengths = length_counts.counts(by_half)
-        times = self._times(lengths.inputs, facts)
+        times = times_of(self._table, self._held, lengths.inputs, facts, self.answers)
         durations = self._of_ms("duration_s")
         slices, unknown = self._scenarios(times, by_half, lengths, durations, facts["requests"])
         inputs, outputs, totals = lengths.inputs, lengths.outputs, lengths.totals
@@ -196,44 +178,7 @@ class _Asking:
             budgets = self.answers.frequency(table, asked)
         return context_limits(inputs, totals, silent, unanswered, budgets)
 
-    def _times(self, inputs: Frequency | None, facts: Mapping[str, Any]) -> _Times | None:
-        if facts.get("last_s") is None:
-            return None
-        arrival_counts.refuse_long(facts["last_s"])
-        above = scenarios.long_input(inputs.values, inputs.counts) if inputs else None
-        steps = self._seconds(self._table, above, arrival_counts.STEP_S)
-        found = self.answers.one(arrival_counts.second_statistics(self._table))
-        return _Times(
-            steps=steps,
-            seconds=self._closely(steps, above),
-            squares=found["squares"],
-            most=found["most"],
-            busy=found["busy"],
-            first_s=facts["first_s"],
-            last_s=facts["last_s"],
-        )
-
-    def _closely(self, steps: scenarios.Seconds, above: int | None) -> scenarios.Seconds:
-        """Single seconds wherever a scenario may begin or end."""
-        seconds, looked_at = steps, arrival_counts.Steps()
-        while look := arrival_counts.undecided(steps, seconds, looked_at):
-            spans = arrival_counts.spans_of(look)
-            close = [
-                self._seconds(arrival_counts.in_spans(self._table, some), above, 1)
-                for some in arrival_counts.grouped(spans)
-            ]
-            seconds = arrival_counts.spliced(seconds, close, spans)
-            looked_at |= look
-        return seconds
-
-    def _seconds(self, table: Any, above: int | None, step_s: int) -> scenarios.Seconds:
-        import numpy as np
-
-        found = self.answers.columns(arrival_counts.by_step(table, self._held, above, step_s))
-        order = np.argsort(found["second"])
-        return scenarios.Seconds(**{name: values[order] for name, values in found.items()})
-
-    def _arrival(self, times: _Times) -> Arrival:
+    def _arrival(self, times: Times) -> Arrival:
         from dataclasses import replace
 
         offset = self._metadata.week_offset_s
@@ -267,7 +212,7 @@ class _Asking:
             seen = self.answers.columns(sharing.seen_before(self._table, blocks))
         return sharing.prefix(block_tokens, counted, counts, seen, inputs.total)
 
-    def _concurrency(self, times: _Times | None, durations: Frequency | None) -> Concurrency | None:
+    def _concurrency(self, times: Times | None, durations: Frequency | None) -> Concurrency | None:
         if times is None or durations is None:
             return None
         levels = self.answers.table(concurrency.in_flight(self._table))
@@ -287,7 +232,7 @@ class _Asking:
 
     def _scenarios(
         self,
-        times: _Times | None,
+        times: Times | None,
         by_half: Mapping[str, Any],
         lengths: LengthCounts,
         durations: Frequency | None,
