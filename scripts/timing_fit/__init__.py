@@ -1,0 +1,1 @@
+"""Fits the step time to measured servers and writes coefficients and error tables."""

@@ -1,0 +1,45 @@
+"""A prediction as JSON: ``vramledger.prediction/1``."""
+
+from math import isfinite
+from typing import Any, Final
+
+from vramledger.simulate.timing.cases.answer import Answer
+from vramledger.simulate.timing.prediction import Prediction
+
+SCHEMA: Final = "vramledger.prediction/1"
+
+
+def to_json(prediction: Prediction) -> dict[str, Any]:
+    """The object of one prediction."""
+    load, outlook = prediction.load, prediction.outlook
+    return {
+        "schema": SCHEMA,
+        "deployment": prediction.deployment,
+        "input_tokens": load.input_tokens,
+        "output_tokens": load.output_tokens,
+        "concurrency": load.concurrency,
+        "requests": load.requests if isfinite(load.requests) else None,
+        "ttft_s": prediction.ttft.to_json(),
+        "tpot_s": prediction.tpot.to_json(),
+        "basis": str(prediction.tpot.basis),
+        "output_tokens_per_s": prediction.output_tokens_per_s,
+        "output_tokens_per_s_per_gpu": prediction.output_tokens_per_s_per_gpu,
+        "gpus": prediction.gpus,
+        "kv_feasible_concurrency": prediction.room if isfinite(prediction.room) else None,
+        "max_num_seqs": prediction.sequences,
+        "running": outlook.running,
+        "waiting": outlook.waiting,
+        "preemptions": outlook.played.preemptions if outlook.played is not None else None,
+        "binding": prediction.binding,
+        "tpot_parts_s": dict(prediction.shares),
+        "burst_of_ttft_s": outlook.burst,
+        "notes": list(prediction.notes),
+    }
+
+
+def answer_json(answer: Answer) -> dict[str, Any]:
+    """The object of one case: its `id` with the prediction, or with `error`."""
+    if answer.prediction is None:
+        return {"schema": SCHEMA, "id": answer.id, "error": answer.error}
+    found = to_json(answer.prediction)
+    return {"schema": found.pop("schema"), "id": answer.id, **found}

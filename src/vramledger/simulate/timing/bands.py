@@ -1,0 +1,62 @@
+"""The band around a prediction, and what widens it.
+
+The fit's bands are predicted over measured of groups that were left out of it. Whatever was not
+measured (an architecture, a link over PCIe, a version that is not known) widens the band by a power: a band
+of 0.8 to 1.25 becomes 0.64 to 1.56 at power 2.
+"""
+
+from typing import Final
+
+from vramledger.engine.vllm.deployment import Deployment
+from vramledger.evidence import Basis, Figure
+from vramledger.frozen import frozen
+from vramledger.simulate.timing.coefficients import Band, Fit
+from vramledger.simulate.timing.work import Work
+
+_PLAIN: Final = 1.0
+_ARCHITECTURE: Final = 1.6  # one card of another generation was 1.2 to 1.3 off without a fit
+_PCIE: Final = 2.0
+_PIPELINE: Final = 1.4
+_VERSION: Final = 1.3
+_FEW_BYTES_A_SECOND: Final = 1.5e12  # GDDR cards; the measured ones have HBM
+
+
+@frozen
+class Region:
+    """How far a question lies outside what was measured."""
+
+    widening: float
+    notes: tuple[str, ...]
+
+    @property
+    def basis(self) -> Basis:
+        """Calibrated inside, assumed outside."""
+        return Basis.ASSUMED if self.notes else Basis.CALIBRATED
+
+
+def region(deployment: Deployment, work: Work, fit: Fit, *, version_known: bool = True) -> Region:
+    """What of the question was not measured."""
+    card = work.accelerator
+    found: list[tuple[float, str]] = []
+    if card.architecture not in fit.architectures:
+        found.append((_ARCHITECTURE, f"No {card.architecture} card was measured."))
+    elif work.bandwidth < _FEW_BYTES_A_SECOND:
+        found.append(
+            (_ARCHITECTURE, f"No card with as little bandwidth as {card.name} was measured.")
+        )
+    if work.tensor_link.pcie or (work.replica_link.pcie and work.experts):
+        found.append((_PCIE, "No tensor parallelism over PCIe was measured."))
+    if deployment.layout.pp > 1:
+        found.append((_PIPELINE, "No pipeline stages were measured."))
+    if not version_known:
+        found.append(
+            (_VERSION, f"The engine version is not known; vLLM {deployment.version} is assumed.")
+        )
+    widening = max((power for power, _ in found), default=_PLAIN)
+    return Region(widening, tuple(note for _, note in found))
+
+
+def banded(value: float, band: Band, around: Region, source: str) -> Figure:
+    """The figure with the band that `around` leaves it."""
+    low, high = value / band.high**around.widening, value / band.low**around.widening
+    return Figure(value, min(low, value), max(high, value), around.basis, source)

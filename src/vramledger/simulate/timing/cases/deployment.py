@@ -1,0 +1,131 @@
+"""From a case to the deployment and load it describes."""
+
+from dataclasses import replace
+from functools import lru_cache
+from typing import Final
+
+from vramledger.engine.launch import Flag, Launch
+from vramledger.engine.setting import Layout
+from vramledger.engine.vllm.deployment import Deployment
+from vramledger.engine.vllm.versions import rules_for
+from vramledger.errors import BadInput, CannotKnow, UnknownName
+from vramledger.frozen import frozen
+from vramledger.hardware.accelerator import Accelerator
+from vramledger.hardware.catalogue import find
+from vramledger.ledger.case import Case
+from vramledger.model.model import Model
+from vramledger.simulate.timing.cases.checkpoint import checkpoint_of
+from vramledger.simulate.timing.cases.layout import layout_of
+from vramledger.simulate.timing.cases.line import CaseLine
+from vramledger.simulate.timing.closed_loop import Load
+
+# Names of systems that several of our cards answer to; the usual one is meant.
+_SYSTEMS: Final = {
+    "a100_sxm": "A100-80GB-SXM",
+    "a100_pcie": "A100-80GB-PCIe",
+    "h20_sxm": "H20-96GB-SXM",
+    "rtx_pro_6000": "RTX-PRO-6000-Server",
+    "gh200": "GH200-96GB",
+}
+ASSUMED_VERSION: Final = "0.18.0"  # most measured rows that state one are of it
+_SHORTEST_LIMIT: Final = 4096
+_CACHE_TYPES: Final = {
+    "fp8": "fp8", "fp8_e4m3": "fp8", "fp8_e5m2": "fp8_e5m2", "int8": "fp8",
+}  # fmt: skip
+_PLAIN_CACHE: Final = ("bf16", "bfloat16", "fp16", "float16", "half")
+_AUTO: Final = "auto"
+
+
+@frozen
+class Question:
+    """A case as a deployment, with what had to be assumed."""
+
+    deployment: Deployment
+    load: Load
+    version_known: bool
+
+
+def question_of(case: CaseLine) -> Question:
+    """The deployment of a case.
+
+    Raises:
+        CannotKnow: another engine.
+        UnknownName: the model, card or a type is none that we know.
+        BadInput: the layout or a value is not possible.
+    """
+    if case.engine.casefold() != "vllm":
+        raise CannotKnow(
+            f"The step time of {case.engine} is not modelled; cases of vllm are answered."
+        )
+    version, known = _version(case.engine_version)
+    model = _cache_type(checkpoint_of(case.model, case.precision), case.kv_dtype)
+    flags = _flags(layout_of(case), case, model)
+    launch = Launch("vllm", model.id, tuple(Flag(n, v, f"--{n}") for n, v in flags))
+    asked = Case(launch, model, accelerator_of(case.gpu), version)
+    return Question(asked.deployment(), load_of(case), known)
+
+
+def load_of(case: CaseLine) -> Load:
+    """The load of a case; a run shorter than its concurrency starts all its requests together."""
+    requests = float("inf") if case.requests is None else case.requests
+    return Load(
+        case.input_tokens, case.output_tokens, case.concurrency, max(requests, case.concurrency)
+    )
+
+
+def accelerator_of(name: str) -> Accelerator:
+    """The card behind a system's name.
+
+    Raises:
+        UnknownName: no card has that name.
+        BadInput: it fits several.
+    """
+    return find(_SYSTEMS.get(name.casefold(), name))
+
+
+@lru_cache(maxsize=256)
+def _version(text: str | None) -> tuple[str, bool]:
+    """The version to take, and whether it is the one that ran: a release."""
+    if text is None:
+        return ASSUMED_VERSION, False
+    try:
+        match = rules_for(text)
+    except (UnknownName, BadInput):
+        return ASSUMED_VERSION, False
+    if match.note:
+        moving = not text.strip().lstrip("vV")[:1].isdigit()
+        return (ASSUMED_VERSION if moving else text), False
+    return text, True
+
+
+def _cache_type(model: Model, kv_dtype: str | None) -> Model:
+    """The model without a declared cache type where the case states 16 bits."""
+    plain = kv_dtype is not None and kv_dtype.casefold() in _PLAIN_CACHE
+    if not plain or model.quantization is None or model.quantization.kv_dtype is None:
+        return model
+    return replace(model, quantization=replace(model.quantization, kv_dtype=None))
+
+
+def _flags(layout: Layout, case: CaseLine, model: Model) -> list[tuple[str, str | None]]:
+    longest = int(2 * (case.input_tokens + case.output_tokens))
+    limit = max(_SHORTEST_LIMIT, longest)
+    if model.text.max_positions:
+        limit = min(limit, model.text.max_positions)
+    flags: list[tuple[str, str | None]] = [
+        ("tensor-parallel-size", str(layout.tp)),
+        ("pipeline-parallel-size", str(layout.pp)),
+        ("data-parallel-size", str(layout.dp)),
+        ("max-model-len", str(limit)),
+    ]
+    if layout.expert_parallel:
+        flags.append(("enable-expert-parallel", None))
+    return flags + _cache_flag(case.kv_dtype)
+
+
+def _cache_flag(kv_dtype: str | None) -> list[tuple[str, str | None]]:
+    if kv_dtype is None or kv_dtype.casefold() in (_AUTO, *_PLAIN_CACHE):
+        return []
+    name = _CACHE_TYPES.get(kv_dtype.casefold())
+    if name is None:
+        raise UnknownName("cache type", kv_dtype, (*_CACHE_TYPES, *_PLAIN_CACHE))
+    return [("kv-cache-dtype", name)]

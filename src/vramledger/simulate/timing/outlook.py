@@ -1,0 +1,86 @@
+"""What a load sees on a prepared deployment: played through, with the closed form beside it."""
+
+from typing import Final
+
+from vramledger.engine.vllm.deployment import Deployment
+from vramledger.frozen import frozen
+from vramledger.simulate.timing.closed_loop import Load, Steady, steady
+from vramledger.simulate.timing.coefficients import Coefficients
+from vramledger.simulate.timing.replay import Played, Replay
+from vramledger.simulate.timing.room import Room, room_of
+from vramledger.simulate.timing.step import Pricer
+from vramledger.simulate.timing.work import Work, work_of
+
+_MOST_PLAYED: Final = 4096  # in flight; above it the closed form answers alone
+
+
+@frozen
+class Prepared:
+    """A deployment whose loads can be asked for one after another."""
+
+    deployment: Deployment
+    work: Work
+    room: Room
+
+
+@frozen
+class Outlook:
+    """Seconds and rates. `played` is None where the load is too large to be played."""
+
+    ttft: float
+    tpot: float
+    running: float  # requests in the engine, mean over time
+    waiting: float  # requests that wait for room
+    burst: float  # seconds of the mean TTFT that the opening burst takes
+    tokens_per_s: float
+    steady: Steady
+    played: Played | None
+
+
+def prepare(deployment: Deployment) -> Prepared:
+    """Work and room of a deployment.
+
+    Raises:
+        BadInput: the cache cannot be laid out.
+        CannotKnow: the card's or the model's figures are missing.
+    """
+    return Prepared(deployment, work_of(deployment), room_of(deployment))
+
+
+def closed_form(prepared: Prepared, load: Load, c: Coefficients) -> Steady:
+    """The steady state in closed form."""
+    held = prepared.room.held(load.input_tokens, load.output_tokens * c.held_output)
+    return steady(Pricer(prepared.work, c), load, max(1.0, min(held, prepared.room.sequences)))
+
+
+def outlook(prepared: Prepared, load: Load, c: Coefficients) -> Outlook:
+    """What the load sees, with one set of coefficients."""
+    found = closed_form(prepared, load, c)
+    if load.concurrency > _MOST_PLAYED:
+        return _by_formula(load, found)
+    capacity = prepared.room.capacity(load.input_tokens, load.output_tokens)
+    delay = found.waits.front + found.waits.running_step
+    played = Replay(Pricer(prepared.work, c), load, capacity, delay).play()
+    return Outlook(
+        ttft=played.ttft,
+        tpot=played.tpot,
+        running=played.running,
+        waiting=played.waiting,
+        burst=found.waits.burst,
+        tokens_per_s=played.tokens_per_s,
+        steady=found,
+        played=played,
+    )
+
+
+def _by_formula(load: Load, found: Steady) -> Outlook:
+    return Outlook(
+        ttft=found.waits.total,
+        tpot=found.tpot,
+        running=found.running,
+        waiting=load.concurrency - found.running,
+        burst=found.waits.burst,
+        tokens_per_s=found.decoding / found.tpot,
+        steady=found,
+        played=None,
+    )

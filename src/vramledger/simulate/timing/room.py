@@ -1,0 +1,79 @@
+"""How many requests run at once: what the cache holds and what the engine admits."""
+
+from typing import Final
+
+from vramledger.engine.kv import KvPool
+from vramledger.engine.vllm.deployment import Deployment
+from vramledger.engine.vllm.kv.layout import layout_for
+from vramledger.engine.vllm.kv.pool import size_pool
+from vramledger.engine.vllm.layouts import refusals
+from vramledger.frozen import frozen
+from vramledger.ledger.account import assess
+from vramledger.ledger.rank import rank_account
+from vramledger.simulate.timing.capacity import Capacity
+from vramledger.units import GIB
+
+_NO_LIMIT: Final = float("inf")
+
+
+@frozen
+class Room:
+    """The limits of one replica. `pool` is None where the model keeps no cache that grows.
+
+    `shortage` is one sentence where the ledger says that the deployment does not start.
+    """
+
+    pool: KvPool | None
+    sequences: int
+    shortage: str = ""
+
+    def held(self, input_tokens: float, output_tokens: float) -> float:
+        """Requests that the cache holds at once with so many output tokens each."""
+        capacity = self.capacity(input_tokens, output_tokens)
+        need = capacity.fixed + capacity.per_token * (input_tokens + output_tokens)
+        return capacity.total / need if need else _NO_LIMIT
+
+    def capacity(self, input_tokens: float, output_tokens: float) -> Capacity:
+        """The cache as a line between the blocks of a prompt and those of a whole request.
+
+        Half a block of a token-wise group is empty on average. Where the blocks do not grow (states,
+        windows shorter than the prompt) the line is flat.
+        """
+        if self.pool is None or not self.pool.layout.groups:
+            return Capacity(self.sequences)
+        layout = self.pool.layout
+        start, end = round(input_tokens), max(round(input_tokens + output_tokens), 2)
+        blocks = layout.blocks_at(max(start, 1)), layout.blocks_at(end)
+        slope = (blocks[1] - blocks[0]) / max(end - start, 1)
+        fixed = max(blocks[0] - slope * start, 0.0)
+        return Capacity(self.sequences, float(self.pool.usable_blocks), fixed, slope)
+
+
+def room_of(deployment: Deployment) -> Room:
+    """The room of a deployment, from its ledger at expected values.
+
+    A layout that our rules refuse still gets the room that its memory would give: measured runs may
+    have mended what the rules know.
+
+    Raises:
+        CannotKnow: what the model remembers is not known.
+        BadInput: the cache cannot be laid out at all.
+    """
+    deployment.model.require_cache()
+    sequences = deployment.max_num_seqs.value
+    refused = refusals(
+        deployment.model, deployment.layout, deployment.rules, deployment.accelerator
+    )
+    if refused:
+        return Room(_unchecked_pool(deployment), sequences, refused[0].message)
+    found = assess(deployment)
+    return Room(found.pools.expected, sequences, "" if found.fits else found.reason)
+
+
+def _unchecked_pool(deployment: Deployment) -> KvPool | None:
+    """The pool of what is left on each stage, whether or not the engine would start."""
+    if not deployment.model.cache_layers:
+        return None
+    stages = (rank_account(deployment, stage) for stage in range(deployment.layout.pp))
+    left = tuple(max(0, int(stage.left.value * GIB)) for stage in stages)
+    return size_pool(deployment, layout_for(deployment), left)
