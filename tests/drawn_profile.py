@@ -72,7 +72,7 @@ def whole() -> Profile:
             mean_per_s=0.00139,
             peak_per_s=2,
             dispersion={"1": 1.25, "60": 3.5},
-            per_minute=(4, *(0,) * 59, 1, *(0,) * 58, 5),
+            per_step=(4, *(0,) * 59, 1, *(0,) * 58, 5),
             hour_of_week=(*(0,) * 32, 4, 6, *(0,) * 134),
             bursts=(Burst(7_140, 60, 5, 0.0833),),
             quantum_s=3.0,

@@ -19,6 +19,8 @@ from vramledger.report.workload_tables import (
     scenarios,
     tables,
 )
+from vramledger.workload.profile.arrivals import STEPS_S
+from vramledger.workload.profile.profile import Arrival
 
 
 def test_the_first_two_lines_are_the_load_and_who_holds_the_cache() -> None:
@@ -79,11 +81,18 @@ def test_a_bar_is_as_wide_as_its_share_and_never_nothing(
     assert bool(drawn.strip()) == bool(amount)
 
 
-@given(st.lists(st.integers(0, 1000), min_size=1, max_size=5000), st.integers(10, 200))
-def test_a_sparkline_fits_its_width_and_loses_no_request(per_minute: list[int], width: int) -> None:
-    spark = sparkline(per_minute, width)
+@given(
+    st.lists(st.integers(0, 1000), min_size=1, max_size=5000),
+    st.sampled_from(STEPS_S),
+    st.integers(10, 200),
+)
+def test_a_sparkline_fits_its_width_and_loses_no_request(
+    per_step: list[int], step_s: int, width: int
+) -> None:
+    spark = sparkline(Arrival(per_step=tuple(per_step), step_s=step_s), width)
+    assert spark.minutes % (step_s // 60) == 0
     assert len(spark.line) == len(spark.counts) <= width
-    assert sum(spark.counts) == sum(per_minute)
+    assert sum(spark.counts) == sum(per_step)
     assert spark.fullest == max(spark.counts)
     shown = [bool(mark.strip()) for mark in spark.line]
     assert shown == [bool(count) for count in spark.counts]

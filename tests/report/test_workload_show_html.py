@@ -162,7 +162,7 @@ def test_the_plots_hold_the_numbers_of_the_profile(page: str) -> None:
     assert cells == {(c.input_bin, c.output_bin): c.requests for c in profile.joint.cells}
     curve = plots["holding"]["data"][0]
     assert list(zip(curve["x"], curve["y"], strict=True)) == list(profile.holding.curve[1:])
-    assert sum(plots["arrivals"]["data"][0]["y"]) == sum(profile.arrival.per_minute)
+    assert sum(plots["arrivals"]["data"][0]["y"]) == sum(profile.arrival.per_step)
     assert tuple(n for day in plots["week"]["data"][0]["z"] for n in day) == (
         profile.arrival.hour_of_week
     )

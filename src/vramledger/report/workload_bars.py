@@ -7,7 +7,7 @@ from vramledger.frozen import frozen
 from vramledger.report.number import share_of, tokens
 from vramledger.report.workload_tables import PERCENTILES
 from vramledger.workload.profile.bins import EDGES, bin_of
-from vramledger.workload.profile.profile import Lengths
+from vramledger.workload.profile.profile import Arrival, Lengths
 
 _EIGHTHS: Final = " ▏▎▍▌▋▊▉█"
 _LEVELS: Final = " ▁▂▃▄▅▆▇█"
@@ -88,13 +88,13 @@ def bar(amount: int, most: int, width: int) -> str:
     return ("█" * whole + (_EIGHTHS[part] if part else "")).ljust(width)
 
 
-def sparkline(per_minute: Sequence[int], width: int) -> Spark:
-    """Requests a minute in at most `width` columns of as many whole minutes as that takes."""
-    minutes = next(
-        (step for step in _STEPS_MINUTES if len(per_minute) <= step * width),
-        -(-len(per_minute) // width),
-    )
-    columns = tuple(sum(per_minute[i : i + minutes]) for i in range(0, len(per_minute), minutes))
+def sparkline(arrival: Arrival, width: int) -> Spark:
+    """The rate curve in at most `width` columns of as many of its steps as that takes."""
+    counts, step = arrival.per_step, arrival.step_s // 60
+    least = step * -(-len(counts) // width)
+    minutes = next((m for m in _STEPS_MINUTES if m >= least and m % step == 0), least)
+    each = minutes // step
+    columns = tuple(sum(counts[i : i + each]) for i in range(0, len(counts), each))
     most = max(columns, default=0)
     line = "".join(_LEVELS[level(count, most, len(_LEVELS) - 1)] for count in columns)
     return Spark(line, minutes, columns)

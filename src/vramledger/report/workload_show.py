@@ -52,9 +52,9 @@ def _drawn(lengths: Lengths, width: int) -> list[str]:
 
 def _arrivals(profile: Profile, width: int) -> list[str]:
     arrival = profile.arrival
-    if not arrival.per_minute:
+    if not arrival.per_step:
         return []
-    spark = sparkline(arrival.per_minute, width - 4)
+    spark = sparkline(arrival, width - 4)
     column = duration(60 * spark.minutes) if spark.minutes > 1 else "a minute"
     lines = [
         "",

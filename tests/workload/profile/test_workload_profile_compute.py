@@ -10,7 +10,9 @@ import plain_profile as plain
 from invented_workload import BLOCK_TOKENS, rows_of, rows_of_all_kinds, stored
 from vramledger.errors import BadInput
 from vramledger.workload.metadata import Metadata
+from vramledger.workload.profile.arrivals import MOST_STEPS
 from vramledger.workload.profile.compute import profile_workload
+from vramledger.workload.profile.json_form import text
 from vramledger.workload.profile.profile import Lengths, Profile
 from vramledger.workload.scenarios import NO_TIMES
 
@@ -107,7 +109,7 @@ def test_arrivals_are_counted_by_second_minute_and_hour(
     assert arrival.span_s == rows[-1]["arrival_s"]
     assert arrival.mean_per_s == len(rows) / len(seconds)
     assert arrival.peak_per_s == max(seconds)
-    assert list(arrival.per_minute) == plain.counts(rows, 60)
+    assert list(arrival.per_step) == plain.counts(rows, 60)
     assert sum(arrival.hour_of_week) == len(rows)
     assert arrival.hour_of_week[3] == sum(row["arrival_s"] < 3600 for row in rows)
     for window in (1, 10, 60):
@@ -267,6 +269,23 @@ def test_progress_ends_at_the_whole(tmp_path: Path) -> None:
     assert seen[0][0] == 0
     assert seen[-1][0] == seen[-1][1]
     assert all(done <= planned for done, planned in seen)
+
+
+@pytest.mark.parametrize(
+    ("days", "step_s"),
+    [(13.9, 60), (14.1, 300), (69, 300), (71, 900), (365, 3600), (4.9 * 365.25, 10_800)],
+)
+def test_a_long_log_has_wider_steps_and_a_profile_that_stays_small(
+    tmp_path: Path, days: float, step_s: int
+) -> None:
+    rows = rows_of([(length, length + 1) for length in range(3000)])
+    rows[-1]["arrival_s"] = days * 86_400
+    stored(rows, tmp_path / "w.parquet")
+    profile = profile_workload(tmp_path / "w.parquet")
+    assert profile.arrival.step_s == step_s
+    assert list(profile.arrival.per_step) == plain.counts(rows, step_s)
+    assert len(profile.arrival.per_step) <= MOST_STEPS
+    assert len(text(profile)) < 300_000
 
 
 def test_a_log_of_decades_is_refused_before_it_takes_all_memory(tmp_path: Path) -> None:

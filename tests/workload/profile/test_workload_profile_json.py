@@ -95,3 +95,16 @@ def test_a_json_profile_needs_no_heavy_library(profile: Profile, tmp_path: Path)
     )
     done = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
     assert done.stdout.strip() == "[]"
+
+
+def test_a_file_far_larger_than_any_profile_is_refused_by_its_size(tmp_path: Path) -> None:
+    path = tmp_path / "huge.json"
+    with path.open("wb") as file:
+        file.write(b"{")
+        file.truncate((64 << 20) + 1)
+    with pytest.raises(BadInput) as refused:
+        load_profile(path)
+    assert str(refused.value) == (
+        f"{path} has 67,108,865 bytes, far more than a profile, which stays under 67,108,864; name "
+        "the right file."
+    )

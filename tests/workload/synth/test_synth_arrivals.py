@@ -22,7 +22,7 @@ CURVED = Profile(
         mean_per_s=1.5,
         dispersion={"1": 3.0, "10": 9.0, "60": 40.0},
         empty={"1": 400, "10": 20, "60": 0},
-        per_minute=(10, 20, 40, 80, 160, 240, 160, 100, 60, 30),
+        per_step=(10, 20, 40, 80, 160, 240, 160, 100, 60, 30),
     ),
 )
 
@@ -69,15 +69,34 @@ def test_the_own_curve_brings_each_minute_its_count_pass_after_pass() -> None:
     first, second = found[:900], found[900:] - period
     for each in (first, second):
         counts = np.bincount((each // 60).astype(int), minlength=10)
-        assert counts.tolist() == list(CURVED.arrival.per_minute)
+        assert counts.tolist() == list(CURVED.arrival.per_step)
     assert (np.diff(found) >= 0).all()
+
+
+@pytest.mark.parametrize(("step_s", "steps"), [(300, 400), (10_800, 20)])
+def test_a_curve_of_wider_steps_brings_each_its_count_and_is_as_uneven_within(
+    step_s: int, steps: int
+) -> None:
+    source = Arrival(
+        span_s=steps * step_s - 1.0,
+        mean_per_s=0.5,
+        dispersion={"60": 9.0},
+        per_step=(step_s // 2,) * steps,
+        step_s=step_s,
+    )
+    requests = step_s // 2 * steps
+    found = times(Profile(requests=requests, arrival=source), Arrivals(requests=requests))
+    counts = np.bincount((found // step_s).astype(int), minlength=steps)
+    assert counts.tolist() == list(source.per_step)
+    minutes = np.bincount((found // 60).astype(int))
+    assert minutes.var() / minutes.mean() == pytest.approx(9, rel=0.2)
 
 
 def test_a_rate_scales_the_curve_and_keeps_its_form() -> None:
     found = times(CURVED, Arrivals(seconds=590.0, rate=30.0))
     counts = np.bincount((found // 60).astype(int), minlength=10)[:9]
     assert len(found) == pytest.approx(590 * 30, rel=0.01)
-    expected = np.array(CURVED.arrival.per_minute[:9]) * 30 / (900 / 590)
+    expected = np.array(CURVED.arrival.per_step[:9]) * 30 / (900 / 590)
     assert np.abs(counts / expected - 1).max() < 0.05
 
 

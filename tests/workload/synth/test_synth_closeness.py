@@ -8,10 +8,10 @@ import pytest
 
 from stored_workloads import chats
 from synthesised import plain, profile_of
-from vramledger.workload.profile.profile import Profile
+from vramledger.workload.profile.profile import Arrival, Profile
 from vramledger.workload.synth.arrivals import Arrivals
 from vramledger.workload.synth.closeness import closeness
-from vramledger.workload.synth.compare_arrivals import expected_minutes
+from vramledger.workload.synth.compare_arrivals import arrival_lines, expected_steps
 from vramledger.workload.synth.curve import RateCurve
 from vramledger.workload.synth.line import Verdict
 from vramledger.workload.synth.permutation import (
@@ -135,12 +135,26 @@ def test_models_are_compared_by_rank_because_their_numbers_say_nothing(tmp_path:
     assert line.distance == 0
 
 
-def test_the_expected_minutes_of_a_curve_follow_each_other_pass_after_pass() -> None:
+def test_the_expected_steps_of_a_curve_follow_each_other_pass_after_pass() -> None:
     curve = RateCurve(np.array([60.0, 120.0, 30.0]), 30.0, ())
     assert curve.period_s == 150
-    found = expected_minutes(curve, 6, 330.0)
+    found = expected_steps(curve, 6, 330.0)
     assert found.tolist() == [60, 120, 30 + 30, 30 + 60, 60 + 30, 30]
     assert found.sum() == 2 * 210 + 30
+
+
+@pytest.mark.parametrize(("source_s", "made_s"), [(300, 60), (60, 300), (300, 300)])
+def test_curves_of_different_steps_are_compared_in_the_wider(source_s: int, made_s: int) -> None:
+    def arrival(step_s: int, seed: int) -> Arrival:
+        counts = np.random.default_rng(seed).poisson(step_s / 5, 36_000 // step_s)
+        return Arrival(
+            span_s=35_999.0, mean_per_s=0.2, per_step=tuple(counts.tolist()), step_s=step_s
+        )
+
+    rng = np.random.default_rng(0)
+    (line,) = arrival_lines(arrival(source_s, 1), arrival(made_s, 2), 0.999, rng)
+    assert line.part == "requests by 5 minutes"
+    assert line.verdict is Verdict.WITHIN
 
 
 def test_steps_of_whole_numbers_put_each_atom_at_its_value() -> None:

@@ -103,8 +103,8 @@ def test_the_profile_of_a_description_is_what_is_to_be_expected(tmp_path: Path) 
     assert found.joint is not None
     assert found.input_tokens.mean == pytest.approx((80 + 3850) / 2)
     assert found.input_tokens.max == 7000
-    assert found.arrival.per_minute[:11] == (120,) * 10 + (0,)
-    assert sum(found.arrival.per_minute) == 2400
+    assert found.arrival.per_step[:11] == (120,) * 10 + (0,)
+    assert sum(found.arrival.per_step) == 2400
     assert sum(cell.input_total for cell in found.joint.cells) == found.input_tokens.total
 
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 import click
 
 from vramledger.cli.needs import need_full
-from vramledger.cli.output import show, show_json
+from vramledger.cli.output import show
 from vramledger.cli.workload.destination import destination
 from vramledger.cli.workload.progress_bar import progress_bar
 from vramledger.errors import BadInput, ExitCode
@@ -65,7 +65,7 @@ def command(
     The password of a database comes from the environment (PGPASSWORD) or ~/.pgpass.
     """
     from vramledger.report.workload_profile import to_text
-    from vramledger.workload.profile.json_form import to_json, write
+    from vramledger.workload.profile.json_form import text, write
 
     if (workload is None) == (table is None):
         raise BadInput("Name one workload: a file, or --table URL.")
@@ -79,7 +79,7 @@ def command(
         write(profile, out)
         show(f"Wrote {out}.", err=True)
     if as_json:
-        show_json(to_json(profile))
+        show(text(profile))
     elif out is None:
         show(to_text(profile))
     return ExitCode.HOLDS

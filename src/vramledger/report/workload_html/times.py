@@ -16,10 +16,10 @@ _ROWS: Final = 60
 
 def arrivals(profile: Profile) -> Figure | None:
     """Requests over time, in columns of whole minutes; bursts are marked."""
-    per_minute = profile.arrival.per_minute
-    if not per_minute:
+    arrival = profile.arrival
+    if not arrival.per_step:
         return None
-    plot, listed = sparkline(per_minute, _COLUMNS), sparkline(per_minute, _ROWS)
+    plot, listed = sparkline(arrival, _COLUMNS), sparkline(arrival, _ROWS)
     width = duration(60 * plot.minutes) if plot.minutes > 1 else "1 min"
     shaded = " Bursts are shaded." if profile.arrival.bursts else ""
     rows = tuple(

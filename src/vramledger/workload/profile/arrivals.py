@@ -9,7 +9,10 @@ if TYPE_CHECKING:
     import numpy as np
 
     Integers = np.ndarray[Any, np.dtype[np.int64]]
+    Counts = np.ndarray[Any, np.dtype[Any]]
 
+STEPS_S: Final = (60, 300, 900, 3_600, 10_800)  # of a rate curve; each divides the next
+MOST_STEPS: Final = 20_160  # two weeks of minutes
 _BURST_S: Final = 10
 _MOST_BURSTS: Final = 20
 _WEEK_MINUTES: Final = 7 * 24 * 60
@@ -40,6 +43,7 @@ def arrival(
         "10": _dispersion(tens[: covered // 10]),
         "60": _dispersion(minutes[: covered // 60]),
     }
+    step_s = step_of(len(minutes))
     return Arrival(
         span_s=times[1] - times[0],
         mean_per_s=total / covered,
@@ -50,7 +54,8 @@ def arrival(
             "10": int((tens[: covered // 10] == 0).sum()),
             "60": int((minutes[: covered // 60] == 0).sum()),
         },
-        per_minute=tuple(int(each) for each in minutes),
+        per_step=tuple(int(each) for each in together(minutes, step_s // 60)),
+        step_s=step_s,
         hour_of_week=() if week_offset_s is None else _hours(minutes, week_offset_s),
         bursts=_bursts(tens, total, covered),
     )
@@ -62,6 +67,22 @@ def counts(steps: Seconds, window_s: int) -> "Integers":
 
     places = steps.second // window_s
     return np.bincount(places, steps.requests).astype(np.int64)  # exact: floats below 2^53
+
+
+def step_of(minutes: int) -> int:
+    """The step in seconds that a rate curve of so many minutes has: at most `MOST_STEPS` of them.
+
+    Beyond what the widest holds, some seven years, there are more.
+    """
+    return next((step for step in STEPS_S if 60 * minutes <= step * MOST_STEPS), STEPS_S[-1])
+
+
+def together(counts: "Counts", windows: int) -> "Counts":
+    """Counts of so many windows together; the last may be of fewer."""
+    import numpy as np
+
+    found: Counts = np.add.reduceat(counts, np.arange(0, len(counts), windows))
+    return found
 
 
 def dispersion(windows: int, total: int, squares: int) -> float | None:

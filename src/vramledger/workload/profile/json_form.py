@@ -43,17 +43,25 @@ def from_json(content: Any, where: str) -> Profile:
     return replace(found, scenarios=tuple(_completed(each, found) for each in found.scenarios))
 
 
+def text(profile: Profile) -> str:
+    """The JSON, a line a part."""
+    lines = (
+        f"{json.dumps(key)}: {json.dumps(value, separators=(',', ':'))}"
+        for key, value in to_json(profile).items()
+    )
+    return "{\n" + ",\n".join(lines) + "\n}"
+
+
 def write(profile: Profile, path: Path) -> None:
-    """Write the JSON, a line a part; the file appears whole or not at all.
+    """Write the JSON; the file appears whole or not at all.
 
     Raises:
         BadInput: it cannot be written.
     """
     refuse_place(path)
     part = path.with_name(f".{path.name}.part")
-    lines = (f"{json.dumps(key)}: {json.dumps(value)}" for key, value in to_json(profile).items())
     try:
-        part.write_text("{\n" + ",\n".join(lines) + "\n}\n", encoding="utf-8")
+        part.write_text(text(profile) + "\n", encoding="utf-8")
         part.replace(path)
     except OSError as error:
         raise BadInput(

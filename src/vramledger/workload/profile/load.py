@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Final
 
 from vramledger.errors import BadInput
-from vramledger.named_file import opened
+from vramledger.named_file import opened, read_bytes
 from vramledger.workload.profile.json_form import from_json
 from vramledger.workload.profile.profile import Profile
 
@@ -34,17 +34,14 @@ def is_stored(path: Path) -> bool:
     Raises:
         BadInput: no file that can be read.
     """
-    return _start(path, len(_PARQUET)) == _PARQUET
-
-
-def _start(path: Path, size: int) -> bytes:
     with opened(path, "a profile or a workload") as file:
-        return file.stream.read(size)
+        return file.stream.read(len(_PARQUET)) == _PARQUET
 
 
 def _of_json(path: Path) -> Profile:
+    text = read_bytes(path, _MOST_BYTES, "a profile")
     try:
-        content = json.loads(_start(path, _MOST_BYTES))
+        content = json.loads(text)
     except (ValueError, RecursionError):
         raise BadInput(
             f"{path} is neither a profile (JSON) nor a stored workload (Parquet); make one with "

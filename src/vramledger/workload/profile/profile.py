@@ -87,7 +87,8 @@ class Arrival:
     empty: Mapping[str, int] = field(
         default_factory=dict
     )  # whole windows without a request, by window in s
-    per_minute: tuple[int, ...] = ()  # requests in each minute from arrival_s 0
+    per_step: tuple[int, ...] = ()  # requests in each `step_s` from arrival_s 0
+    step_s: int = 60  # of `arrivals.STEPS_S`: a minute, wider where a log is of weeks
     hour_of_week: tuple[int, ...] = ()  # 168 counts from Monday 00:00; () without a clock
     bursts: tuple[Burst, ...] = ()  # the largest first, at most 20
     quantum_s: float | None = None  # the step of the times where they are quantised

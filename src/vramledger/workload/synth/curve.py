@@ -1,11 +1,12 @@
-"""Arrivals along a profile's own rate curve, as uneven within a minute as the profile's counts are.
+"""Arrivals along a profile's own rate curve, as uneven within a step as the profile's counts are.
 
-Each minute has the profile's count (times a factor; fractions are rounded up or down by lot). It is
+A step is a minute, or longer where the profile is of weeks. Each has the profile's count (times a factor; fractions are rounded up or down by lot). It is
 cut into ever smaller windows (`splits`), those of which the profile states the dispersion and how many
 are empty. Within the smallest window arrivals are even: a profile says nothing of shorter times.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from itertools import pairwise
 from math import exp
 from typing import TYPE_CHECKING, Final
@@ -21,30 +22,31 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 MINUTE: Final = 60
-_MOST_MINUTES: Final = 65_536  # cut at a time
+_MOST_STEPS: Final = 65_536  # cut at a time
 _FEWEST_FITTED: Final = 2_000  # windows that a cut is fitted to
 _MOST_FITTED: Final = 100_000
 
 
 @frozen
 class RateCurve:
-    """Requests of each minute of one pass; the last minute lasts `last_s`."""
+    """Requests of each step of one pass; the last one lasts `last_s`."""
 
-    per_minute: "NDArray[np.float64]"
+    per_step: "NDArray[np.float64]"
     last_s: float
     splits: tuple[Split, ...]
+    step_s: int = MINUTE
 
     @property
     def period_s(self) -> float:
-        return MINUTE * (len(self.per_minute) - 1) + self.last_s
+        return self.step_s * (len(self.per_step) - 1) + self.last_s
 
     @property
     def mean_per_s(self) -> float:
-        return float(self.per_minute.sum()) / self.period_s
+        return float(self.per_step.sum()) / self.period_s
 
     def times(self, factor: float) -> "RateCurve":
         """The curve at so many times the rate."""
-        return RateCurve(self.per_minute * factor, self.last_s, self.splits)
+        return replace(self, per_step=self.per_step * factor)
 
 
 def rate_curve(arrival: Arrival) -> RateCurve:
@@ -57,20 +59,20 @@ def rate_curve(arrival: Arrival) -> RateCurve:
     """
     import numpy as np
 
-    counts = np.array(arrival.per_minute, float)
+    counts = np.array(arrival.per_step, float)
     if not arrival.span_s or counts.sum() < 2:
         raise CannotKnow(
             "The profile has no arrival times, so it has no rate curve to follow; say "
             "--arrivals poisson --rate REQUESTS_PER_SECOND."
         )
     period = arrival.span_s * counts.sum() / (counts.sum() - 1)
-    last = period - MINUTE * (len(counts) - 1)
+    last = period - arrival.step_s * (len(counts) - 1)
     whole = counts[:-1] if len(counts) > 2 else counts
-    return RateCurve(counts, last, _splits(arrival, whole.astype(np.int64)))
+    return RateCurve(counts, last, _splits(arrival, whole.astype(np.int64)), arrival.step_s)
 
 
-def _splits(arrival: Arrival, per_minute: "NDArray[np.int64]") -> tuple[Split, ...]:
-    """The cuts from a minute down to the smallest window whose dispersion is known.
+def _splits(arrival: Arrival, per_step: "NDArray[np.int64]") -> tuple[Split, ...]:
+    """The cuts from a step down to the smallest window whose dispersion is known.
 
     The counts of the windows between are not in a profile: those that the cuts so far make, drawn with
     a seed of their own, stand for them.
@@ -78,7 +80,7 @@ def _splits(arrival: Arrival, per_minute: "NDArray[np.int64]") -> tuple[Split, .
     import numpy as np
 
     rng = np.random.Generator(np.random.PCG64(0))
-    counts = np.resize(per_minute, max(len(per_minute), _FEWEST_FITTED))
+    counts = np.resize(per_step, max(len(per_step), _FEWEST_FITTED))
     found = []
     for longer, shorter in pairwise(_windows(arrival)):
         parts = longer // shorter
@@ -90,8 +92,8 @@ def _splits(arrival: Arrival, per_minute: "NDArray[np.int64]") -> tuple[Split, .
 
 
 def _windows(arrival: Arrival) -> list[int]:
-    """A minute, and the stated windows that divide it and each other."""
-    found = [MINUTE]
+    """The step, and the stated windows that divide it and each other."""
+    found = [arrival.step_s]
     for window in sorted((int(w) for w in arrival.dispersion if float(w) == int(w)), reverse=True):
         if 0 < window < found[-1] and found[-1] % window == 0:
             found.append(window)
@@ -99,18 +101,18 @@ def _windows(arrival: Arrival) -> list[int]:
 
 
 def _empty_share(arrival: Arrival, window: int) -> float | None:
-    """Of the windows of whole minutes, those without a request; None where the profile does not say.
+    """Of the windows of whole steps, those without a request; None where the profile does not say.
 
-    The profile counts those of the last, incomplete minute too: as many as Poisson arrivals at its
+    The profile counts those of the last, incomplete step too: as many as Poisson arrivals at its
     rate leave empty are taken off.
     """
     span = arrival.span_s or 0.0
-    minutes = max(len(arrival.per_minute) - 1, 1)
+    whole_s = arrival.step_s * max(len(arrival.per_step) - 1, 1)
     if span < window or not any(float(w) == window for w in arrival.empty):
         return None
-    rest = max(0.0, span - MINUTE * minutes)
-    left = rest // window * exp(-arrival.per_minute[-1] * window / rest) if rest else 0.0
-    windows = min(MINUTE * minutes, span) // window
+    rest = max(0.0, span - whole_s)
+    left = rest // window * exp(-arrival.per_step[-1] * window / rest) if rest else 0.0
+    windows = min(whole_s, span) // window
     return min(1.0, max(0.0, _stated(arrival.empty, window) - left) / windows)
 
 
@@ -122,25 +124,25 @@ def along(curve: RateCurve, rng: "np.random.Generator") -> "Iterator[NDArray[np.
     """Endless chunks of arrival times, pass after pass of the curve, the first of them at 0."""
     start, first = 0.0, True
     while True:
-        for minutes in _stretches(curve.per_minute):
-            counts = rounded_by_lot(curve.per_minute[minutes], rng)
-            times = start + _in_minutes(counts, minutes, curve, rng)
+        for steps in _stretches(curve.per_step):
+            counts = rounded_by_lot(curve.per_step[steps], rng)
+            times = start + _in_steps(counts, steps, curve, rng)
             if first and len(times):
                 times[0], first = 0.0, False
             yield times
         start += curve.period_s
 
 
-def _stretches(per_minute: "NDArray[np.float64]") -> Iterator[slice]:
-    """Minutes of about `CHUNK` requests together."""
+def _stretches(per_step: "NDArray[np.float64]") -> Iterator[slice]:
+    """Steps of about `CHUNK` requests together."""
     import numpy as np
 
-    total = np.cumsum(per_minute)
+    total = np.cumsum(per_step)
     begin = 0
-    while begin < len(per_minute):
+    while begin < len(per_step):
         reached = (total[begin - 1] if begin else 0.0) + CHUNK
         end = int(np.searchsorted(total, reached))
-        end = min(max(end, begin + 1), begin + _MOST_MINUTES, len(per_minute))
+        end = min(max(end, begin + 1), begin + _MOST_STEPS, len(per_step))
         yield slice(begin, end)
         begin = end
 
@@ -154,25 +156,27 @@ def rounded_by_lot(
     return np.floor(expected + rng.random(len(expected))).astype(np.int64)
 
 
-def _in_minutes(
-    counts: "NDArray[np.int64]", minutes: slice, curve: RateCurve, rng: "np.random.Generator"
+def _in_steps(
+    counts: "NDArray[np.int64]", steps: slice, curve: RateCurve, rng: "np.random.Generator"
 ) -> "NDArray[np.float64]":
-    """Sorted times of so many arrivals in each of the minutes, seconds from the curve's beginning."""
+    """Sorted times of so many arrivals in each of the steps, seconds from the curve's beginning."""
     import numpy as np
 
     small = cut_all(counts, curve.splits, rng)
     each = len(small) // len(counts)
     place = np.repeat(np.arange(len(small)), small)
-    within = (place % each + rng.random(len(place))) / each  # share of the minute that is over
-    minute = minutes.start + place // each
-    last = len(curve.per_minute) - 1
-    return np.sort(MINUTE * minute + within * np.where(minute == last, curve.last_s, MINUTE))
+    within = (place % each + rng.random(len(place))) / each  # share of the step that is over
+    step = steps.start + place // each
+    last = len(curve.per_step) - 1
+    return np.sort(
+        curve.step_s * step + within * np.where(step == last, curve.last_s, curve.step_s)
+    )
 
 
 def cut_all(
     counts: "NDArray[np.int64]", splits: Sequence[Split], rng: "np.random.Generator"
 ) -> "NDArray[np.int64]":
-    """The counts of the smallest windows, in order, from those of the minutes."""
+    """The counts of the smallest windows, in order, from those of the steps."""
     for split in splits:
         counts = cut(counts, split, rng)
     return counts

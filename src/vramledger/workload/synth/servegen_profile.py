@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, Final
 
 from vramledger.frozen import frozen
+from vramledger.workload.profile.arrivals import step_of, together
 from vramledger.workload.profile.bins import bin_of
 from vramledger.workload.profile.profile import Arrival, Cell, Joint, Lengths, Profile
 from vramledger.workload.synth.servegen import Client, Description, LengthTable
@@ -154,10 +155,12 @@ def _arrival(description: Description, span_s: float, requests: int) -> Arrival:
     for client in description.clients:
         for piece in _pieces(client, description.period_s, span_s):
             _spread(minutes, piece)
+    counts, step_s = np.diff(np.rint(np.cumsum(minutes)), prepend=0), step_of(len(minutes))
     return Arrival(
         span_s=span_s,
         mean_per_s=requests / span_s,
-        per_minute=tuple(int(each) for each in np.diff(np.rint(np.cumsum(minutes)), prepend=0)),
+        per_step=tuple(int(each) for each in together(counts, step_s // _MINUTE)),
+        step_s=step_s,
     )
 
 
