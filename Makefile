@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
-.PHONY: demo test check live scale bench accuracy fuzz docs clean
+.PHONY: demo test check live oracle scale bench accuracy fuzz docs clean
 .DEFAULT_GOAL := demo
 
 $(STAMP): pyproject.toml
@@ -36,6 +36,9 @@ live: $(STAMP)  ## against the real engine on this machine's CPU
 scale: $(STAMP)  ## the same profile on Spark and on a PostgreSQL server of its own
 	@$(BIN)/python scripts/scale/prepare.py
 	@VRAM_SCALE_REQUIRED=1 $(BIN)/python -m pytest -m scale tests/scale
+
+oracle: $(STAMP)  ## the simulator against vLLM's own scheduler, on thousands of random cases
+	@cd scripts && $(abspath $(BIN))/python -m oracle
 
 bench: $(STAMP)  ## start-up and sizing times as ratios, measured side by side
 	@$(BIN)/python -m compileall -q src

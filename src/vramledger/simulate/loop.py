@@ -11,6 +11,7 @@ ends, arrivals by rank, the next step.
 import heapq
 from collections import deque
 from collections.abc import Callable, Sequence
+from typing import Final
 
 from vramledger.errors import BadInput
 from vramledger.frozen import frozen
@@ -23,6 +24,7 @@ from vramledger.simulate.scheduler import Scheduler
 from vramledger.simulate.settings import Settings
 from vramledger.simulate.step import Features, Step, features_of
 
+_TIMES_ENOUGH: Final = 4
 Cost = Callable[[Features], int]  # nanoseconds of a step
 Observer = Callable[[Step, list[Request], Scheduler], None]  # told each step that came back
 
@@ -108,11 +110,18 @@ class _Engine:
         self.leaving: list[tuple[int, int]] = []  # (when a client goes away, rank)
         self.in_flight: deque[InFlight] = deque()
         self.stuck = ""
+        self.events = 0  # arrivals, tokens and ends so far
+        self.events_then = 0
+        self.outgrown: list[int] = []  # who outgrew the whole pool since the last event
+        self.thrashes = False
 
     def run(self) -> Outcome:
         """The loop, until nothing is left that could happen."""
         while self._take_in():
-            if not self._submit() and not self._wait():
+            if self.thrashes:
+                if not self._sit_out():
+                    break
+            elif not self._submit() and not self._wait():
                 break
         return self._outcome()
 
@@ -133,6 +142,7 @@ class _Engine:
             request.status = Status.ABORTED
             self.diary.end(request, Ending.REJECTED)
             return
+        self.events += 1
         self.diary.queued(request, self.now)
         self.scheduler.add(request)
         if arrival.cancel_after_ns is not None:
@@ -144,6 +154,7 @@ class _Engine:
         while self.leaving and self.leaving[0][0] <= self.now:
             request = self.requests[heapq.heappop(self.leaving)[1]]
             if not request.is_over:
+                self.events += 1
                 self.scheduler.abort(request)
                 self.diary.end(
                     request,
@@ -158,10 +169,29 @@ class _Engine:
         check_step(self.scheduler.state, step)
         for request in step.preempted:
             self.diary.preempted(request)
+        self._notice_thrashing(step)
         if not step.scheduled:
-            return False
+            return bool(step.preempted) and not self.in_flight
         self._send(step)
         return len(self.in_flight) < self.settings.steps_in_flight
+
+    def _notice_thrashing(self, step: Step) -> None:
+        """A request that outgrows the whole pool again and again, with no event in between, always will."""
+        if step.outgrew is None:
+            return
+        if self.events > self.events_then:
+            self.events_then = self.events
+            self.outgrown.clear()
+        self.outgrown.append(step.outgrew.rank)
+        self.thrashes = self.outgrown.count(step.outgrew.rank) >= _TIMES_ENOUGH
+
+    def _sit_out(self) -> bool:
+        """Skip endless recomputation up to what may end it; False when nothing can."""
+        self.thrashes = False
+        before = self.events
+        while self.in_flight:
+            self._wait()
+        return self.events > before or self._wait_for_others()
 
     def _send(self, step: Step) -> None:
         features = features_of(step)
@@ -199,6 +229,7 @@ class _Engine:
         ended = self.scheduler.settle(oldest.step)
         for request, had in before.items():
             if request.generated > had:
+                self.events += 1
                 self.diary.token(request, oldest.step, self.now)
         for request in ended:
             asked = request.arrival.output_tokens
@@ -223,11 +254,18 @@ class _Engine:
     def _why_stuck(self) -> str:
         state = self.scheduler.state
         request = state.running[0] if state.running else state.waiting.head()
+        usable = state.cache.pool.size - 1
+        if self.outgrown:
+            return (
+                f"Request {self.outgrown[-1]} outgrows the pool of {usable} KV blocks whenever it starts, so it is "
+                "preempted and computed again for ever; give the pool more blocks or keep such requests "
+                "out with max_model_len."
+            )
         need = state.cache.need(request, min(request.tokens, self.settings.max_model_len))
         return (
             f"Request {request.rank} with {request.tokens} tokens needs {need} KV blocks and the pool "
-            f"has {state.cache.pool.free_blocks} free, so it never starts and holds back all behind it; "
-            "give the pool more blocks or keep such requests out with max_model_len."
+            f"has {usable}, so it never starts and holds back all behind it; give the pool more blocks "
+            "or keep such requests out with max_model_len."
         )
 
     def _outcome(self) -> Outcome:

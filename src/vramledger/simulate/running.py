@@ -78,5 +78,7 @@ def _make_room(state: State, request: Request, tokens: int, step: Step, budget: 
             step.drafts.pop(victim, None)
         state.preempt(victim, step)
         if victim is request:
+            if not state.running:
+                step.outgrew = request
             return Room.LOST
     return Room.FOUND

@@ -27,6 +27,7 @@ class Step:
         "drafts",
         "hit_tokens",
         "number",
+        "outgrew",
         "preempted",
         "prefill",
         "sampled",
@@ -40,6 +41,7 @@ class Step:
         self.drafts = dict[Request, int]()  # of the tokens, those that must be verified
         self.preempted = list[Request]()
         self.prefill = False  # whether a request that ran before prefills
+        self.outgrew: Request | None = None  # preempted itself, with the pool to itself
         self.served_running = False  # whether a request that ran before got tokens
         self.sampled: set[int] = set()  # ranks of requests that get a token from this step
         self.hit_tokens: dict[int, int] = {}  # of requests admitted in this step, by rank
