@@ -11,7 +11,6 @@ ends, arrivals by rank, the next step.
 import heapq
 from collections import deque
 from collections.abc import Callable, Sequence
-from typing import Final
 
 from vramledger.errors import BadInput
 from vramledger.frozen import frozen
@@ -21,10 +20,10 @@ from vramledger.simulate.outcome import Ending, Outcome, StepRow
 from vramledger.simulate.policy import Policy
 from vramledger.simulate.request import Arrival, Request, Status
 from vramledger.simulate.scheduler import Scheduler
+from vramledger.simulate.sentences import TIMES_ENOUGH, never_starts, outgrows
 from vramledger.simulate.settings import Settings
 from vramledger.simulate.step import Features, Step, features_of
 
-_TIMES_ENOUGH: Final = 4
 Cost = Callable[[Features], int]  # nanoseconds of a step
 Observer = Callable[[Step, list[Request], Scheduler], None]  # told each step that came back
 
@@ -183,7 +182,7 @@ class _Engine:
             self.events_then = self.events
             self.outgrown.clear()
         self.outgrown.append(step.outgrew.rank)
-        self.thrashes = self.outgrown.count(step.outgrew.rank) >= _TIMES_ENOUGH
+        self.thrashes = self.outgrown.count(step.outgrew.rank) >= TIMES_ENOUGH
 
     def _sit_out(self) -> bool:
         """Skip endless recomputation up to what may end it; False when nothing can."""
@@ -256,17 +255,9 @@ class _Engine:
         request = state.running[0] if state.running else state.waiting.head()
         usable = state.cache.pool.size - 1
         if self.outgrown:
-            return (
-                f"Request {self.outgrown[-1]} outgrows the pool of {usable} KV blocks whenever it starts, so it is "
-                "preempted and computed again for ever; give the pool more blocks or keep such requests "
-                "out with max_model_len."
-            )
+            return outgrows(self.outgrown[-1], usable)
         need = state.cache.need(request, min(request.tokens, self.settings.max_model_len))
-        return (
-            f"Request {request.rank} with {request.tokens} tokens needs {need} KV blocks and the pool "
-            f"has {usable}, so it never starts and holds back all behind it; give the pool more blocks "
-            "or keep such requests out with max_model_len."
-        )
+        return never_starts(request.rank, request.tokens, need, usable)
 
     def _outcome(self) -> Outcome:
         for request in self.requests:
