@@ -69,9 +69,12 @@ def _replay(run: Recorded, rows: list[dict[str, float]]) -> Outcome:
     return simulate(settings, arrivals, _cost(run))
 
 
-def _means(queued: object, first: object, last: object, output: object) -> list[float]:
-    """Mean time to the first token, between tokens, and in all; from when the loop took requests in."""
-    start, begin, end, count = (np.asarray(one, float) for one in (queued, first, last, output))
+def _means(columns: list[list[float]]) -> list[float]:
+    """Mean time to the first token, between tokens, and in all.
+
+    The columns are when a request was queued, its first and its last token, and the number of its tokens.
+    """
+    start, begin, end, count = (np.asarray(column) for column in columns)
     return [
         float(np.mean(begin - start)),
         float(np.mean((end - begin) / (count - 1))),
@@ -92,12 +95,10 @@ def test_means_of_a_recorded_run_come_out(
     outcome = _replay(run, rows)
 
     stamps = ("queued_ts", "first_token_ts", "last_token_ts", "output_toks")
-    measured = _means(*([row[name] for row in rows] for name in stamps))
+    measured = _means([[row[name] for row in rows] for name in stamps])
     times = ("queued_ns", "first_token_ns", "last_token_ns")
-    simulated = _means(
-        *([getattr(one, name) / 1e9 for one in outcome.requests] for name in times),
-        [one.output_tokens for one in outcome.requests],
-    )
+    columns = [[getattr(one, name) / 1e9 for one in outcome.requests] for name in times]
+    simulated = _means([*columns, [one.output_tokens for one in outcome.requests]])
     assert simulated == pytest.approx(measured, rel=error)
     assert outcome.preemptions in preemptions
     assert outcome.stuck == ""
