@@ -6,6 +6,7 @@ import subprocess
 import sys
 from dataclasses import replace
 from pathlib import Path
+from typing import Final
 
 import ibis
 import pyarrow as pa
@@ -17,6 +18,7 @@ from invented_workload import BLOCK_TOKENS
 from postgres_server import Server
 from scale_tables import load
 from vramledger.errors import BadInput, UnknownName
+from vramledger.workload.canonical import canonical
 from vramledger.workload.foreign import opened_url
 from vramledger.workload.profile.compute import profile_table, profile_workload
 from vramledger.workload.profile.json_form import to_json
@@ -140,13 +142,34 @@ def test_a_wrong_password_is_told_without_showing_it(
     assert "wrong-secret" not in str(caught.value)
 
 
-@pytest.mark.usefixtures("_password")
-def test_numbers_below_zero_are_refused(postgres: Server) -> None:
+FLAWED: Final = [  # arrival, input, output, duration
+    (0.0, 100.0, 20, 1.5), (1.0, -3.0, 20, 1.0), (2.0, 2.5, 20, 1.0), (3.0, 200.0, -1, 1.0),
+    (4.0, 300.0, None, None), (5.0, float("nan"), 1, 1.0), (6.0, 400.0, 5, -0.5),
+    (7.0, float("inf"), 1, 1.0), (8.0, 3.5, -1, -1.0), (9.0, 500.0, 7, float("nan")),
+]  # fmt: skip
+FLAWED_MAP: Final = {"arrival": "t", "input": "i", "output": "o", "duration_s": "d"}
+
+
+@pytest.mark.usefixtures("_password", "java")
+def test_rows_with_impossible_numbers_are_left_out_and_counted_alike(
+    postgres: Server, tmp_path: Path
+) -> None:
     with psycopg.connect(postgres.dsn) as connection:
-        connection.execute("CREATE TABLE below (i integer)")
-        connection.execute("INSERT INTO below VALUES (5), (-3)")
-    with (
-        pytest.raises(BadInput, match="'i' of the table has numbers below 0"),
-        opened_url(postgres.url("below"), {"input": "i"}),
-    ):
-        pass
+        connection.execute("CREATE TABLE flawed (t float8, i float8, o integer, d float8)")
+        connection.cursor().executemany("INSERT INTO flawed VALUES (%s, %s, %s, %s)", FLAWED)
+    with opened_url(postgres.url("flawed"), FLAWED_MAP) as requests:
+        found = to_json(profile_table(requests))
+    assert found["requests"] == 2
+    assert found["loss"]["dropped"] == {
+        "input_tokens is not a whole number": 4, "input_tokens is negative": 1,
+        "output_tokens is negative": 1, "duration_s is beyond any clock": 1,
+        "duration_s is negative": 1,
+    }  # fmt: skip
+    columns = dict(zip("tiod", zip(*FLAWED, strict=True), strict=True))
+    pq.write_table(pa.table({name: list(each) for name, each in columns.items()}), tmp_path / "f")
+    with spark() as session:
+        engine = session.read(tmp_path / "f")
+        there = canonical(engine.table, FLAWED_MAP, None, engine.fetch)
+        assert to_json(profile_table(there)) == found
+    ours = ibis.duckdb.connect().read_parquet(tmp_path / "f")
+    assert to_json(profile_table(canonical(ours, FLAWED_MAP, None, by_ibis))) == found

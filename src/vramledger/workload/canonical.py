@@ -1,14 +1,16 @@
 """A foreign table with the columns, types and units of a stored workload, as expressions over it."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from vramledger.errors import BadInput, UnknownName
 from vramledger.frozen import frozen
 from vramledger.workload.formats.mapped import FIELDS
+from vramledger.workload.loss import LossReport
 from vramledger.workload.metadata import Metadata
 from vramledger.workload.placing import week_offset_s
 from vramledger.workload.schema import COLUMNS
+from vramledger.workload.table_flaws import Flaw, first_flaw, flaws, whole
 from vramledger.workload.tables import Fetch, Requests
 
 _PER_S: Final = {"": 1, "s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}
@@ -18,6 +20,7 @@ _TIMES: Final = ("arrival", "duration", "first_token", "cancel_after", "think", 
 _BY_ATTRIBUTE: Final = {"prefix_ids": "prefix_blocks"} | {
     f"{name}_ns": f"{name}_s" for name in _TIMES
 }
+_FLAW: Final = "flaw"  # the number of a row's flaw, beside its columns
 _ANY_TYPE: Final = ("session", "tenant", "retry_of")  # only told apart and counted
 
 
@@ -35,21 +38,26 @@ def canonical(
 ) -> Requests:
     """The table as requests; one small question finds what it holds and where its clock starts.
 
+    Rows with numbers that no request has are left out and counted in the loss report.
+
     Raises:
         UnknownName: a column that the table does not have.
-        BadInput: a field that a table cannot give, or a column of the wrong kind.
+        BadInput: a field that a table cannot give, a column of the wrong kind, or no row to count.
     """
     sources = _sources(table, mapping)
-    typed = table.select(**{each.target: _typed(table[each.column], each) for each in sources})
-    found = dict(fetch(_question(typed)).to_pylist()[0])
-    _refuse_negative(found, sources)
+    columns = {each.target: _typed(table[each.column], each) for each in sources}
+    seen = [flaw for each in sources for flaw in _flaws(table[each.column], each)]
+    marked = table.select(**columns, **{_FLAW: first_flaw(seen)})
+    found = dict(fetch(_question(marked, len(seen))).to_pylist()[0])
+    loss = _loss(found, seen)
+    typed = (marked.filter(marked[_FLAW] == 0) if loss else marked).drop(_FLAW)
     held = frozenset(each.target for each in sources if found[f"n_{each.target}"])
-    metadata = Metadata(block_tokens=block_tokens)
+    metadata = Metadata(block_tokens=block_tokens, loss=loss)
     if "arrival_s" in held:
         arrival = next(each for each in sources if each.target == "arrival_s")
         typed, metadata = _on_clock(typed, table[arrival.column], arrival, found, metadata)
-    columns = [name for name in COLUMNS if name in held]
-    return Requests(typed.select(*columns), held, metadata, fetch)
+    kept = [name for name in COLUMNS if name in held]
+    return Requests(typed.select(*kept), held, metadata, fetch)
 
 
 def _sources(table: Any, mapping: Mapping[str, str]) -> tuple[_Source, ...]:
@@ -99,7 +107,14 @@ def _typed(column: Any, source: _Source) -> Any:
     _need(of.is_numeric(), source, "a time or numbers" if kind == "float64" else "whole numbers")
     if kind == "float64":
         return _in_seconds(column.cast("float64"), source)
-    return column if of.is_integer() else column.cast("int64")
+    return column if of.is_integer() else whole(column)
+
+
+def _flaws(column: Any, source: _Source) -> Sequence[Flaw]:
+    """What can be wrong with its values; nothing with those that are only told apart and counted."""
+    if source.target in _ANY_TYPE or not column.type().is_numeric():
+        return ()
+    return () if COLUMNS[source.target][0] == "string" else flaws(column, source.target)
 
 
 def _in_seconds(column: Any, source: _Source) -> Any:
@@ -125,27 +140,37 @@ def _microseconds(moment: Any) -> Any:
     return seconds * 10**6 + moment.microsecond().cast("int64")
 
 
-def _question(typed: Any) -> Any:
-    """One row: how many rows know each column, and the least and most of those that are numbers."""
-    asked = {}
-    for name in typed.columns:
-        column = typed[name]
-        asked[f"n_{name}"] = column.count()
-        if COLUMNS[name][0] in ("int32", "float64") and name not in _ANY_TYPE:
-            asked[f"least_{name}"] = column.min()
-    if "arrival_s" in typed.columns:
-        asked["most_arrival_s"] = typed.arrival_s.max()
-    return typed.aggregate(**asked)
+def _question(marked: Any, flaws: int) -> Any:
+    """One row: how many rows there are, have each flaw and know each column; first and last arrival."""
+    sound = marked[_FLAW] == 0
+    asked = {"rows": marked.count()}
+    asked |= {
+        f"flaw_{number}": marked.count(where=marked[_FLAW] == number + 1) for number in range(flaws)
+    }
+    asked |= {
+        f"n_{name}": marked[name].count(where=sound) for name in marked.columns if name != _FLAW
+    }
+    if "arrival_s" in marked.columns:
+        asked["least_arrival_s"] = marked.arrival_s.min(where=sound)
+        asked["most_arrival_s"] = marked.arrival_s.max(where=sound)
+    return marked.aggregate(**asked)
 
 
-def _refuse_negative(found: Mapping[str, Any], sources: tuple[_Source, ...]) -> None:
-    for each in sources:
-        least = found.get(f"least_{each.target}")
-        if each.target != "arrival_s" and least is not None and least < 0:
-            raise BadInput(
-                f"The column {each.column!r} of the table has numbers below 0; give a view that "
-                "leaves such rows out."
-            )
+def _loss(found: Mapping[str, Any], seen: Sequence[Flaw]) -> Mapping[str, Any]:
+    """The loss report of a table; empty where every row is kept.
+
+    Raises:
+        BadInput: none is.
+    """
+    counts = {flaw.reason: found[f"flaw_{number}"] for number, flaw in enumerate(seen)}
+    dropped = {reason: count for reason, count in counts.items() if count}
+    if not dropped:
+        return {}
+    rows, kept = found["rows"], found["rows"] - sum(dropped.values())
+    if not kept:
+        said = ", ".join(f"{reason} in {count:,}" for reason, count in dropped.items())
+        raise BadInput(f"No row of the table is a request ({said}); map other columns.")
+    return LossReport(rows_read=rows, rows_kept=kept, requests=kept, dropped=dropped).to_json()
 
 
 def _on_clock(

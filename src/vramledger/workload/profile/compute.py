@@ -13,6 +13,7 @@ from vramledger.workload.profile import (
     length_counts,
     sharing,
 )
+from vramledger.workload.profile.absent import absent
 from vramledger.workload.profile.answers import Answers, Progress
 from vramledger.workload.profile.arrivals import arrival
 from vramledger.workload.profile.context_limits import context_limits
@@ -122,12 +123,8 @@ class _Asking:
             history=metadata.history,
             loss=metadata.loss,
             synthetic=metadata.synthetic,
-            unknown=dict(unknown) | self._absent(),
+            unknown=dict(unknown) | absent(self._held),
         )
-
-    def _absent(self) -> dict[str, str]:
-        """The parts that the log does not have, and why."""
-        return {part: why for part, (columns, why) in _NEEDS.items() if not columns <= self._held}
 
     def _column(self, name: str) -> Frequency | None:
         return (
@@ -271,26 +268,6 @@ def _holding(lengths: LengthCounts) -> Holding | None:
     if lengths.totals is None or lengths.twice_steps is None:
         return None
     return holding(lengths.totals, lengths.twice_steps.counts)
-
-
-_NEEDS: Final[Mapping[str, tuple[frozenset[str], str]]] = {  # part -> columns, why it is absent
-    "input_tokens": (frozenset({"input_tokens"}), "The log has no counts of input tokens."),
-    "output_tokens": (frozenset({"output_tokens"}), "The log has no counts of output tokens."),
-    "holding": (
-        frozenset({"input_tokens", "output_tokens"}),
-        "The log does not count both input and output tokens.",
-    ),
-    "arrival": (frozenset({"arrival_s"}), scenarios.NO_TIMES),
-    "concurrency": (
-        frozenset({"arrival_s", "duration_s"}),
-        "The log does not tell how long requests took.",
-    ),
-    "sessions": (frozenset({"session"}), "The log does not tell which requests belong together."),
-    "prefix": (
-        frozenset({"prefix_blocks"}),
-        "The log does not tell which prompts begin alike.",
-    ),
-}
 
 
 def _in_seconds(durations: Frequency) -> Mapping[str, float]:
