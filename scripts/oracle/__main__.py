@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Final
 
 from live import prepare
+from oracle.apart import told
 from oracle.compare import Case, difference, shrunk
 from oracle.digests import record
 from oracle.engine import RealScheduler
@@ -70,7 +71,7 @@ def arguments(given: Sequence[str] | None = None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="oracle", description=__doc__)
     parser.add_argument("--cases", type=int, default=_CASES, help="of each kind")
     parser.add_argument("--first", type=int, default=0, help="number of the first case")
-    parser.add_argument("--kind", type=int, action="append", help="0 to 27; all by default")
+    parser.add_argument("--kind", type=int, action="append", help="its number; all by default")
     parser.add_argument("--record", action="store_true", help="only write digests for the tests")
     return parser.parse_args(given)
 
@@ -93,6 +94,7 @@ def main() -> int:
             tell(found, real, time.monotonic() - began)
             missed += found.cases - found.agree
     print("every case agrees" if not missed else f"{missed:,} cases disagree")
+    print(f"left out, because they cannot agree:\n{told()}")
     return int(missed > 0)
 
 

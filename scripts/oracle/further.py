@@ -19,6 +19,7 @@ FURTHER: Final = tuple(
         "states and drafts",
         "retention",
         "aborts",
+        "budgets",
     )
 )
 _DRAFTING: Final = (  # lookahead beyond the drafts, rows, whether the last block is dropped
@@ -57,8 +58,20 @@ def further_case(what: str, number: int) -> dict[str, Any]:
         case["retention"] = (
             draw.choice((0, 0, case["block_size"] * draw.randint(1, 4))) if sparse else 0
         )
+    if "budgets" in what:
+        _other_budgets(case, draw)
     if "aborts" in what or draw.random() < 0.2:
         for row in case["requests"]:
             if draw.random() < 0.4:
                 row["abort_step"] = row["arrival_step"] + draw.randint(0, 30)
     return case
+
+
+def _other_budgets(case: dict[str, Any], draw: random.Random) -> None:
+    """A watermark, fewer scheduled than batched tokens, prompts that are never cut."""
+    case["watermark"] = draw.choice((0.0, 0.01, 0.1, 0.3))
+    budget = case["max_num_batched_tokens"]
+    case["max_num_scheduled_tokens"] = draw.choice((None, draw.randint(1, budget)))
+    if draw.random() < 0.5:
+        case["chunked_prefill"] = False
+        case["max_num_batched_tokens"] = max(budget, case["max_model_len"])

@@ -126,7 +126,9 @@ def configured(case: dict[str, Any]) -> Any:
     scheduler, cache = config.scheduler_config, config.cache_config
     scheduler.max_num_seqs = case["max_num_seqs"]
     scheduler.max_num_batched_tokens = case["max_num_batched_tokens"]
-    scheduler.max_num_scheduled_tokens = None
+    scheduler.max_num_scheduled_tokens = case.get("max_num_scheduled_tokens")
+    scheduler.watermark = case.get("watermark", 0.0)
+    scheduler.enable_chunked_prefill = case.get("chunked_prefill", True)
     scheduler.long_prefill_token_threshold = case.get("long_prefill_token_threshold", 0)
     scheduler.policy = case.get("policy", "fcfs")
     scheduler.async_scheduling = bool(case.get("async_scheduling"))

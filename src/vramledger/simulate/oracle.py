@@ -7,6 +7,7 @@ A case is one JSON object a line: ``num_blocks`` (the null block included), ``bl
 ``id``, ``arrival_step``, ``prompt`` (token ids), ``output_len`` and, by priority, ``priority``; optional are ``groups``
 (``"full"``, ``{"window": N}``), ``policy`` (``fcfs``, ``priority``), ``long_prefill_token_threshold``
 and ``max_steps``. Beyond the harness: ``{"state": N}`` is a group of recurrent states with N for drafts,
+``chunked_prefill``, ``watermark`` (a share of the pool) and ``max_num_scheduled_tokens`` are vLLM's arguments,
 ``async_scheduling`` keeps two steps in flight, ``retention`` is prefix_cache_retention_interval, ``speculation`` has the
 fields of `settings.Speculation` with ``seed``, and a request may have ``abort_step``. The answer is one object a line: ``steps``, each with ``scheduled``, ``preempted``,
 ``running``, ``waiting``, ``kv_usage`` and ``finished``; ``done``, and ``error`` where a case is refused.
@@ -99,6 +100,9 @@ def _settings(document: dict[str, Any]) -> Settings:
         groups=tuple(_group(group) for group in document.get("groups", ["full"])),
         prefix_caching=bool(document["prefix_caching"]),
         long_prefill_threshold=int(document.get("long_prefill_token_threshold", 0)),
+        chunked_prefill=bool(document.get("chunked_prefill", True)),
+        scheduled_tokens=_whole(document.get("max_num_scheduled_tokens")),
+        watermark_blocks=int(float(document.get("watermark", 0)) * int(document["num_blocks"])),
         order=Order(document.get("policy", "fcfs")),
         speculation=_speculation(document.get("speculation")),
         async_scheduling=bool(document.get("async_scheduling", False)),
