@@ -1,0 +1,20 @@
+"""What the compiled simulator cannot do yet, by name; the plain loop does all of it."""
+
+from vramledger.simulate.fast.load import NEVER, Load
+from vramledger.simulate.groups import FullAttention
+from vramledger.simulate.settings import Order, Settings
+
+
+def not_counted(settings: Settings, load: Load) -> str:
+    """Why blocks cannot merely be counted, or an empty text when they can."""
+    budget = min(settings.scheduled_tokens or settings.token_budget, settings.token_budget)
+    reasons = (
+        (settings.prefix_caching, "prefix caching"),
+        (any(not isinstance(one, FullAttention) for one in settings.groups), "windows or states"),
+        (settings.order is not Order.FCFS, "scheduling by priority"),
+        (settings.long_prefill_threshold > 0, "a threshold for long prefills"),
+        (settings.speculation is not None, "speculative decoding"),
+        (budget < settings.max_num_seqs, "fewer scheduled tokens than sequences"),
+        (bool((load.asked["cancel_after_ns"] != NEVER).any()), "clients that go away"),
+    )
+    return next((reason for holds, reason in reasons if holds), "")
