@@ -4,12 +4,15 @@ import json
 import tempfile
 from pathlib import Path
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from imported_logs import azure, imported, second
 from vramledger.errors import BadInput
+from vramledger.workload.collect import Collector
 from vramledger.workload.importer import import_logs
+from vramledger.workload.raw import RawRequest
 from workload_log_samples import vllm_received
 
 
@@ -173,6 +176,17 @@ def test_fields_of_a_form_that_no_parser_expects_are_counted(tmp_path: Path) -> 
     assert found.report.requests == 1
     assert sum(found.report.dropped.values()) == 4
     assert not any("[1]" in reason or "400" in reason for reason in found.report.dropped)
+
+
+def test_a_mistake_beyond_the_parser_is_not_taken_for_an_odd_field(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(_collector: Collector, _request: RawRequest) -> str:
+        raise TypeError("a mistake")
+
+    monkeypatch.setattr(Collector, "add", broken)
+    with pytest.raises(TypeError, match="a mistake"):
+        imported(tmp_path, azure(second(0)))
 
 
 def test_the_report_is_stored_with_the_workload(tmp_path: Path) -> None:

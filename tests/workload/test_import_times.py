@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from imported_logs import azure, imported, second
 from vramledger.workload.clock import examine, spread
-from vramledger.workload.coarsen import significant
+from vramledger.workload.coarsen import MOST_MOVED_NS, moved, significant
 from vramledger.workload.formats.format import Context, Framing, Head
 from vramledger.workload.raw import RowProblem
 from vramledger.workload.timestamps import moment_ns
@@ -159,8 +159,8 @@ def test_coarse_lengths_have_two_figures_and_times_move_by_a_second_at_most(
     found = imported(tmp_path, log, coarsen=True, seed=1)
     assert found.column("input_tokens") == [1000] * 8 + [1100] * 12
     assert found.column("output_tokens")[:6] == [95, 96, 97, 98, 99, 100]
-    moved = np.diff(found.column("arrival_s")) - 4
-    assert 0 < np.abs(moved).max() <= 2
+    gaps = np.diff(found.column("arrival_s")) - 4
+    assert 0 < np.abs(gaps).max() <= 2
     content = found.path.read_bytes()
     assert imported(tmp_path, log, coarsen=True, seed=1).path.read_bytes() == content
     assert found.imported.stored is not None
@@ -168,6 +168,43 @@ def test_coarse_lengths_have_two_figures_and_times_move_by_a_second_at_most(
         "Lengths and durations were rounded to 2 significant figures and arrivals moved by up to 1 s "
         "(--coarsen, seed 1)."
     )
+
+
+def test_moved_arrivals_leave_turns_and_retries_in_order(tmp_path: Path) -> None:
+    rows = [
+        {"t": at / 20, "i": 100 + at, "o": 1, "s": f"talk {at % 7}" if at % 2 else None, "id": at,
+         "before": at - 4 if at % 8 == 4 else None}
+        for at in range(400)
+    ]  # fmt: skip
+    log = "".join(json.dumps(row) + "\n" for row in rows)
+    mapping = {"arrival_s": "t", "input": "i", "session": "s", "request_id": "id",
+               "retry_of": "before", "output": "o"}  # fmt: skip
+    plain = imported(tmp_path, log, name="log.jsonl", mapping=mapping).rows
+    found = imported(tmp_path, log, name="log.jsonl", mapping=mapping, coarsen=True)
+    by_session: dict[int, list[int]] = {}
+    for row in found.rows:
+        assert row["retry_of"] is None or row["retry_of"] < row["row"]
+        if row["session"] is not None:
+            by_session.setdefault(row["session"], []).append(row["input_tokens"])
+    assert all(grown == sorted(grown) for grown in by_session.values())  # as they did in the log
+    assert len({row["input_tokens"] for row in plain}) == 400
+    assert found.column("arrival_s") != [row["arrival_s"] for row in plain]
+
+
+@given(
+    st.lists(st.tuples(st.integers(0, 5 * 10**9), st.integers(0, 4)), min_size=1, max_size=60),
+    st.integers(0, 9),
+)
+def test_times_are_moved_by_no_more_than_the_bound_and_keep_their_order_in_a_group(
+    rows: list[tuple[int, int]], seed: int
+) -> None:
+    arrivals, groups = (np.array(each, np.int64) for each in zip(*rows, strict=True))
+    found = moved(arrivals, groups, seed)
+    assert np.abs(found - arrivals).max() <= MOST_MOVED_NS
+    for group in set(groups.tolist()):
+        inside = groups == group
+        order = np.argsort(arrivals[inside], kind="stable")
+        assert (np.diff(found[inside][order]) >= 0).all()
 
 
 def test_prefix_blocks_beyond_a_rounded_input_are_cut_off(tmp_path: Path) -> None:

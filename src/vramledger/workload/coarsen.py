@@ -30,12 +30,21 @@ SAID: Final = (
 )
 
 
-def moved(arrivals: "Nanoseconds", seed: int) -> "Nanoseconds":
-    """The arrivals, each moved by a uniform draw from -`MOST_MOVED_NS` to +`MOST_MOVED_NS`."""
+def moved(arrivals: "Nanoseconds", groups: "Nanoseconds", seed: int) -> "Nanoseconds":
+    """The arrivals, each moved by a uniform draw from -`MOST_MOVED_NS` to +`MOST_MOVED_NS`.
+
+    Within a group (a session, a request and its retries) the moved times are dealt out in the order of
+    the log: its turns stay in order, and since sorting brings no two times further apart, each is moved
+    by no more than the bound still.
+    """
     import numpy as np
 
     draws = np.random.Generator(np.random.PCG64([seed, 1]))
-    return arrivals + draws.integers(-MOST_MOVED_NS, MOST_MOVED_NS, len(arrivals), endpoint=True)
+    drawn = draws.integers(-MOST_MOVED_NS, MOST_MOVED_NS, len(arrivals), endpoint=True)
+    times = arrivals + drawn
+    found = np.empty_like(times)
+    found[np.lexsort((arrivals, groups))] = times[np.lexsort((times, groups))]
+    return found
 
 
 def rounding(block_tokens: int | None) -> "Callable[[pa.RecordBatch], pa.RecordBatch]":

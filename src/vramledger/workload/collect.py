@@ -5,6 +5,7 @@ from array import array
 from typing import Final
 
 from vramledger.frozen import frozen
+from vramledger.workload.arrivals import Arrivals
 from vramledger.workload.counting import Counter
 from vramledger.workload.deidentify import Scope
 from vramledger.workload.fields import MILLISECOND, MOST_TOKENS, SECOND
@@ -43,28 +44,14 @@ class FileOf:
     keeps_blocks: bool  # whether the prefix ids of this file stand for so many tokens
 
 
-class Arrivals:
-    """The arrivals of all rows, 8 bytes each, by the clock they count from."""
-
-    def __init__(self) -> None:
-        self.ns = array("q")  # in the order of rows; NO_TIME where unknown
-        self.relative: list[
-            tuple[int, int]
-        ] = []  # (first row, end) of files with a zero of their own
-        self.zero_ns: int | None = None  # of those since the epoch: all are kept relative to it
-
-    def epoch(self, ns: int) -> int:
-        if self.zero_ns is None:
-            self.zero_ns = ns
-        return ns - self.zero_ns
-
-
 class Collector:
     """Takes requests, file after file."""
 
-    def __init__(self, spool: Spool, tally: Tally, counter: Counter) -> None:
+    def __init__(
+        self, spool: Spool, tally: Tally, counter: Counter, *, keep_order: bool = False
+    ) -> None:
         self._spool, self._tally, self._counter = spool, tally, counter
-        self.arrivals = Arrivals()
+        self.arrivals = Arrivals(keep_order=keep_order)
         self.fingerprints = array("q")  # of rows without a request id
         self._text_key = secrets.token_bytes(KEY_BYTES)
         self._requests: dict[bytes, int] = {}  # digest -> row; ~row while only a retry named it
@@ -232,6 +219,7 @@ class Collector:
         model = None if request.model is None else scope.model.of(request.model)
         if request.retry_of is not None:
             self.retries = True
+        before = None if request.retry_of is None else self._retried(request.retry_of)
         values = (
             None,  # the arrival is put in place once all are known
             request.input_tokens,
@@ -247,7 +235,7 @@ class Collector:
             request.think_ns,
             request.outcome,
             request.cancel_after_ns,
-            None if request.retry_of is None else self._retried(request.retry_of),
+            before,
             request.images,
             request.audio_ns,
             model,
@@ -255,7 +243,7 @@ class Collector:
         )
         if request.request_id is None and request.repeat == 1:
             self.fingerprints.append(hash((arrival, *values)))
-        self.arrivals.ns.append(arrival)
+        self.arrivals.add(arrival, row, session, before)
         self._spool.append((row, *values))
 
     def _session(self, request: RawRequest) -> int | None:

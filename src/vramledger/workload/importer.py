@@ -127,7 +127,8 @@ class _Run:
         self._spool = Spool(scratch / "spool.arrow")
         self._tally = Tally()
         self._identities = Identities(options.keep, options.models)
-        self._collector = Collector(self._spool, self._tally, options.counter or counter_for())
+        counter = options.counter or counter_for()
+        self._collector = Collector(self._spool, self._tally, counter, keep_order=options.coarsen)
         self._problems: list[VramError] = []
         self._block_tokens = options.block_tokens
 

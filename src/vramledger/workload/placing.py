@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from vramledger.frozen import frozen
 from vramledger.workload import clock, coarsen
-from vramledger.workload.collect import Arrivals
+from vramledger.workload.arrivals import Arrivals
 from vramledger.workload.loss import ClockReport, Tally
 from vramledger.workload.spool import NO_TIME
 
@@ -54,7 +54,7 @@ def placed(found: Arrivals, asked: Asked, tally: Tally) -> Placed:
     first_ns = _joined(arrivals, known, found, tally)
     times = arrivals[known]
     seen = clock.examine(times)
-    times, history = _changed(times, seen, asked)
+    times, history = _changed(times, found.groups(known) if asked.coarsen else None, seen, asked)
     arrivals[known] = times - times.min()
     report = ClockReport(
         out_of_order=tally.out_of_order,
@@ -118,7 +118,7 @@ def _joined(arrivals: "Nanoseconds", known: Any, found: Arrivals, tally: Tally) 
 
 
 def _changed(
-    times: "Nanoseconds", seen: clock.Clock, asked: Asked
+    times: "Nanoseconds", groups: "Nanoseconds | None", seen: clock.Clock, asked: Asked
 ) -> "tuple[Nanoseconds, tuple[str, ...]]":
     """The times spread and moved as asked, and what to say of it."""
     history: list[str] = []
@@ -128,6 +128,6 @@ def _changed(
         history.append(
             f"Requests of one instant were spread over {step:g} s (--spread, seed {asked.seed})."
         )
-    if asked.coarsen:
-        times = coarsen.moved(times, asked.seed)
+    if groups is not None:
+        times = coarsen.moved(times, groups, asked.seed)
     return times, tuple(history)

@@ -1,7 +1,7 @@
 """The rows of one file become requests; every row that does not is counted with the reason."""
 
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Final
 
@@ -12,7 +12,7 @@ from vramledger.workload.formats.format import Context, Parser, Record
 from vramledger.workload.framing.frame import OpenFile, framed
 from vramledger.workload.framing.framed import Flaw
 from vramledger.workload.loss import Broken, Tally
-from vramledger.workload.raw import RowProblem
+from vramledger.workload.raw import RawRequest, RowProblem
 from vramledger.workload.recognise import Recognised
 
 _EVERY: Final = 1024  # rows between two reports of progress
@@ -64,29 +64,48 @@ def _read_all(
     record: Record, rows_of: Callable[[Record], Iterable[Record]], parser: Parser, sink: Sink
 ) -> None:
     """Read the rows that one record holds."""
-    try:
-        for row in rows_of(record):
-            _read(row, parser, sink)
-    except (RowProblem, *_ODD) as problem:
+    reasons: list[str] = []
+    for row in _rows(record, rows_of, reasons):
+        _read(row, parser, sink)
+    for reason in reasons:
         sink.tally.rows_read += 1
-        sink.tally.drop(_reason(problem), record.line)
+        sink.tally.drop(reason, record.line)
+
+
+def _rows(
+    record: Record, rows_of: Callable[[Record], Iterable[Record]], reasons: list[str]
+) -> Iterator[Record]:
+    """As `_parsed`, of the rows that one record holds."""
+    try:
+        yield from rows_of(record)
+    except (RowProblem, *_ODD) as problem:
+        reasons.append(_reason(problem))
 
 
 def _read(record: Record, parser: Parser, sink: Sink) -> None:
     """Store the requests of a row; where none is stored for some reason, the row is dropped."""
     sink.tally.rows_read += 1
-    stored, reasons = 0, []
-    try:
-        for request in parser.parse(record):
-            reason = sink.collector.add(request)
-            if reason:
-                reasons.append(reason)
-            else:
-                stored += 1
-    except (RowProblem, *_ODD) as problem:
-        reasons.append(_reason(problem))
+    stored = 0
+    reasons: list[str] = []
+    for request in _parsed(record, parser, reasons):
+        reason = sink.collector.add(request)
+        if reason:
+            reasons.append(reason)
+        else:
+            stored += 1
     if reasons:
         _leave_out(reasons, record.line, sink.tally, kept=stored > 0)
+
+
+def _parsed(record: Record, parser: Parser, reasons: list[str]) -> Iterator[RawRequest]:
+    """The requests of a row, until a reason why there is no further one is added to `reasons`.
+
+    What goes wrong with a request that is whole is nobody's odd field, and is not caught.
+    """
+    try:
+        yield from parser.parse(record)
+    except (RowProblem, *_ODD) as problem:
+        reasons.append(_reason(problem))
 
 
 def _leave_out(reasons: list[str], line: int, tally: Tally, *, kept: bool) -> None:

@@ -33,6 +33,19 @@ def test_a_bucket_is_that_many_equal_requests_over_its_time(tmp_path: Path) -> N
     ]
 
 
+@pytest.mark.parametrize("batch", [True, False, None])
+def test_buckets_of_the_batch_api_are_kept_and_said(batch: bool | None, tmp_path: Path) -> None:
+    page = copy.deepcopy(USAGE_PAGE)
+    page["data"][0]["results"][0]["batch"] = batch
+    found = parsed(tmp_path, "usage.json", json.dumps(page).encode())
+    assert found.requests[0].repeat == 10
+    said = (
+        "Some buckets are of the Batch API, whose requests nobody waits for; they stand among the others, "
+        "as evenly spread (inferred)."
+    )
+    assert (said in found.inferred) is (batch is True)
+
+
 def test_a_bucket_a_line_is_the_same(tmp_path: Path) -> None:
     _, name, content = LOG_VARIANTS["one bucket of usage a line"]
     assert parsed(tmp_path, name, content).requests[0].repeat == 10

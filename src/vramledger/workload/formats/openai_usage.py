@@ -31,6 +31,11 @@ _SAID: Final = (
     "mean lengths, so that rates and means are the log's and every percentile is not (inferred)."
 )
 
+_BATCH: Final = (
+    "Some buckets are of the Batch API, whose requests nobody waits for; they stand among the others, as "
+    "evenly spread (inferred)."
+)
+
 
 def _recognise(head: Head) -> bool:
     return any(
@@ -84,6 +89,8 @@ def _row(record: Record, context: Context) -> RawRequest:
     outputs = _total(result.get("output_tokens"), "output_tokens")
     cached = _total(result.get("input_cached_tokens") or 0, "input_cached_tokens")
     context.infer(_SAID)
+    if result.get("batch") is True:
+        context.infer(_BATCH)
     return RawRequest(
         line=record.line,
         arrival_ns=start,
