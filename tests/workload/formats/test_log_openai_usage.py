@@ -34,7 +34,7 @@ def test_a_bucket_is_that_many_equal_requests_over_its_time(tmp_path: Path) -> N
 
 
 @pytest.mark.parametrize("batch", [True, False, None])
-def test_buckets_of_the_batch_api_are_kept_and_said(batch: bool | None, tmp_path: Path) -> None:
+def test_buckets_of_the_batch_api_are_kept_and_said(*, batch: bool | None, tmp_path: Path) -> None:
     page = copy.deepcopy(USAGE_PAGE)
     page["data"][0]["results"][0]["batch"] = batch
     found = parsed(tmp_path, "usage.json", json.dumps(page).encode())
