@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from recorded_runs import measured_request
@@ -14,7 +14,9 @@ ROWS, BATCH = 60, 12
 
 
 def numbers(path: Path) -> list[int]:
-    return [row for batch in whole_batches([path]) for row in batch["request_id"].to_pylist()]
+    return [
+        row for batch in whole_batches(REQUESTS, [path]) for row in batch["request_id"].to_pylist()
+    ]
 
 
 def written(folder: Path, writer: str = "main", *, closed: bool = True) -> Path:
@@ -57,6 +59,7 @@ def test_wherever_it_ends_whole_batches_stay(
 
 @settings(max_examples=200)
 @given(st.integers(0), st.integers(1, 255))
+@example(place=2032, flip=1)  # in the name of a column
 def test_whichever_byte_is_damaged_there_are_rows_and_no_error(
     original: Path, tmp_path_factory: pytest.TempPathFactory, place: int, flip: int
 ) -> None:

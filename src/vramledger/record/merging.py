@@ -75,5 +75,5 @@ def _reader(folder: Path, table: Table, name: str, torn: set[Path]) -> "pa.Recor
     import pyarrow as pa
 
     return pa.RecordBatchReader.from_batches(
-        arrow_schema(table), whole_batches(segments(folder, name), torn.add)
+        arrow_schema(table), whole_batches(table, segments(folder, name), torn.add)
     )

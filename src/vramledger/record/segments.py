@@ -89,19 +89,26 @@ def segments(folder: Path, name: str) -> tuple[Path, ...]:
 
 
 def whole_batches(
-    paths: Iterable[Path], torn: Callable[[Path], None] = lambda _path: None
+    table: Table, paths: Iterable[Path], torn: Callable[[Path], None] = lambda _path: None
 ) -> Iterator["pa.RecordBatch"]:
-    """Every batch that was written whole; `torn` hears of each stream in which more follows."""
+    """Every batch of the table that was written whole.
+
+    `torn` hears of each stream in which more follows, or whose head is no longer that of the table.
+    """
     for path in paths:
-        yield from _whole_batches(path, torn)
+        yield from _whole_batches(table, path, torn)
 
 
-def _whole_batches(path: Path, torn: Callable[[Path], None]) -> Iterator["pa.RecordBatch"]:
+def _whole_batches(
+    table: Table, path: Path, torn: Callable[[Path], None]
+) -> Iterator["pa.RecordBatch"]:
     import pyarrow as pa
 
     with pa.OSFile(str(path)) as source:
         try:
             reader = pa.ipc.open_stream(source)
+            if not reader.schema.equals(arrow_schema(table)):
+                raise pa.ArrowInvalid("another table's columns")
             while True:
                 batch = reader.read_next_batch()
                 batch.validate(full=True)
