@@ -157,6 +157,8 @@ def group_spec(case: dict[str, Any], group: Any) -> Any:
         dtypes=(torch.float32,),
         mamba_cache_mode="align" if aligned else "none",
         num_speculative_blocks=group["state"],
+        num_prefill_checkpoint_blocks=int(group.get("checkpoint") is not None),
+        prefill_checkpoint_alignment=group.get("checkpoint"),
     )
 
 

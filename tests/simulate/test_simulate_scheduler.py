@@ -187,6 +187,17 @@ def test_with_prefix_caching_a_prefill_ends_where_a_state_is_kept() -> None:
     assert stepper.steps(2) == [{0: 8}, {0: 3}]
 
 
+def test_a_kernel_that_writes_the_state_inside_a_chunk_saves_a_step_and_takes_a_block() -> None:
+    groups = (FullAttention(), RecurrentState(checkpoint=1))
+    engine = settings(groups=groups, prefix_caching=True)
+    stepper = Stepper(engine, [arrival(11, 3, prefix=(1, 2))])
+
+    assert stepper.steps(1) == [{0: 11}]
+    assert stepper.used == 3 + 2  # three blocks of attention, the running state, the one at 8
+    stepper.add(arrival(11, 3, prefix=(1, 2)))
+    assert stepper.steps(1) == [{0: 1, 1: 3}]
+
+
 def test_drafts_are_verified_together_and_lookahead_slots_are_held() -> None:
     drafting = Speculation(tokens=3, acceptance=1_000_000, lookahead=3)
     stepper = Stepper(settings(speculation=drafting), [arrival(8, 9)])

@@ -21,10 +21,12 @@ class RecurrentState:
 
     Without prefix caching a request holds one block and one for each of `speculative` drafts. With
     it (vLLM's "align" mode) states are written at block boundaries, the last two are kept, and chunks
-    of a prefill end at boundaries. Checkpoints written inside a chunk are not modelled.
+    of a prefill end at boundaries. A kernel that can write a state inside a chunk, at multiples of
+    `checkpoint` tokens from its start, lets the last chunk run through (Mamba-2: 1; None where it cannot).
     """
 
     speculative: int = 0
+    checkpoint: int | None = None
 
 
 Group = FullAttention | SlidingWindow | RecurrentState

@@ -6,7 +6,7 @@ A case is one JSON object a line: ``num_blocks`` (the null block included), ``bl
 ``max_num_batched_tokens``, ``max_num_seqs``, ``max_model_len``, ``prefix_caching`` and ``requests`` of
 ``id``, ``arrival_step``, ``prompt`` (token ids), ``output_len`` and, by priority, ``priority``; optional are ``groups``
 (``"full"``, ``{"window": N}``), ``policy`` (``fcfs``, ``priority``), ``long_prefill_token_threshold``
-and ``max_steps``. Beyond the harness: ``{"state": N}`` is a group of recurrent states with N for drafts,
+and ``max_steps``. Beyond the harness: ``{"state": N, "checkpoint": A}`` is a group of recurrent states with N for drafts,
 ``chunked_prefill``, ``watermark`` (a share of the pool) and ``max_num_scheduled_tokens`` are vLLM's arguments,
 ``async_scheduling`` keeps two steps in flight, ``retention`` is prefix_cache_retention_interval, ``speculation`` has the
 fields of `settings.Speculation` with ``seed``, and a request may have ``abort_step``. The answer is one object a line: ``steps``, each with ``scheduled``, ``preempted``,
@@ -130,7 +130,7 @@ def _group(document: Any) -> Group:
     if document == "full":
         return FullAttention()
     if "state" in document:
-        return RecurrentState(int(document["state"]))
+        return RecurrentState(int(document["state"]), _whole(document.get("checkpoint")))
     return SlidingWindow(int(document["window"]))
 
 

@@ -54,14 +54,15 @@ class Boundaries:
             kept.update(range(max(start, last - width), min(end, last)))
         return sorted(kept)
 
+    def keeps_anyway(self, index: int) -> bool:
+        """Whether the state at the end of block `index` is kept in every prompt."""
+        if self.interval is None:
+            return True
+        return self.interval > 0 and (index + 1) % max(1, self.interval // self.block_size) == 0
+
     def states(self, request: Request, start: int, end: int) -> Sequence[int]:
         """Blocks of [start, end) whose state at their end is kept."""
-        if self.interval is None or (self.interval and self.interval <= self.block_size):
-            return range(start, end)
-        kept: set[int] = set()
-        if self.interval:
-            every = self.interval // self.block_size
-            kept.update(index for index in range(start, end) if (index + 1) % every == 0)
+        kept = {index for index in range(start, end) if self.keeps_anyway(index)}
         kept.update(place // self.block_size - 1 for place in self.of(request))
         return sorted(index for index in kept if start <= index < end)
 

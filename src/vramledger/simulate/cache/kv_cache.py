@@ -5,6 +5,7 @@ After ``vllm/v1/core/kv_cache_manager.py`` and ``kv_cache_coordinator.py`` of 0.
 
 from vramledger.engine.vllm.rules import WindowAdmission
 from vramledger.simulate.cache.boundaries import boundaries_of
+from vramledger.simulate.cache.checkpoint import CheckpointedState
 from vramledger.simulate.cache.group import Demand, GroupBlocks
 from vramledger.simulate.cache.lookup import Hit, group_alike, longest_hit
 from vramledger.simulate.cache.pool import BlockPool
@@ -116,8 +117,18 @@ def _group(number: int, kind: Group, pool: BlockPool, settings: Settings) -> Gro
             boundaries,
             always_capped=how is WindowAdmission.ALWAYS,
         )
+    hybrid = len(settings.groups) > 1
+    if settings.prefix_caching and kind.checkpoint is not None:
+        return CheckpointedState(
+            number,
+            size,
+            pool,
+            kind.speculative,
+            boundaries,
+            hybrid=hybrid,
+            alignment=kind.checkpoint,
+        )
     if settings.prefix_caching:
-        hybrid = len(settings.groups) > 1
         return AlignedState(number, size, pool, kind.speculative, boundaries, hybrid=hybrid)
     return ConstantState(number, size, pool, kind.speculative)
 

@@ -49,7 +49,7 @@ class BlockPool:
         """The first `count` free blocks; what they held is evicted."""
         taken = [self.queue.popitem(last=False)[0] for _ in range(count)]
         for block in taken:
-            self._evict(block)
+            self.forget(block)
             self.references[block] = 1
         self.granted += count
         return taken
@@ -101,7 +101,8 @@ class BlockPool:
             found.append(next(iter(copies)))
         return found
 
-    def _evict(self, block: int) -> None:
+    def forget(self, block: int) -> None:
+        """Let nobody find a block any more."""
         name = self.names[block]
         if name is None:
             return

@@ -63,9 +63,20 @@ class AlignedState(GroupBlocks):
             return self.pool.size + 1
         required = -(-demand.scheduled // self.block_size) + self.speculative
         fresh = required - len(demand.hit) - len(self.held.get(rank, ()))
+        most = 1 + self._extra_blocks(demand) + (0 if rank in self.began else self.speculative)
         if fresh > 0:
-            fresh = min(fresh, 1 + (0 if rank in self.began else self.speculative))
+            fresh = min(fresh, most)
         return fresh + self.pool.evictable(demand.hit)
+
+    def _extra_blocks(self, demand: Demand) -> int:
+        """Blocks for states inside the chunk."""
+        del demand
+        return 0
+
+    def _spared_columns(self, request: Request) -> int:
+        """Columns before the running state's that get a block too."""
+        del request
+        return 0
 
     def grow(self, request: Request, slots: int, scheduled: int) -> None:
         """A column for each block of tokens; only the running state and the drafts' are blocks."""
@@ -74,14 +85,15 @@ class AlignedState(GroupBlocks):
         held = self.held.setdefault(rank, [])
         required = -(-scheduled // self.block_size) + self.speculative
         before, began = len(held), rank in self.began
+        spared = self._spared_columns(request)
         self.began.add(rank)
-        if required <= before:
+        if required <= before and not spared:
             return
         if began:
             self.previous[rank] = before - 1 - self.speculative
         elif before:
             self.previous[rank] = before - 1
-        empty = required - self.speculative - 1
+        empty = required - self.speculative - 1 - spared
         held.extend([NULL] * (empty - before))
         if began:
             for column in range(before - self.speculative, min(before, empty)):
@@ -90,13 +102,18 @@ class AlignedState(GroupBlocks):
         held.extend(self.pool.take(max(required - len(held), 0)))
 
     def publish(self, request: Request, tokens: int) -> list[int]:
-        """Name the states at block boundaries; nobody can use them in the same step.
-
-        A quirk of hybrids in vLLM: the prompt's last state counts as named again in every step in
-        which its request stays within the next block, so others find it in between only.
-        """
+        """Name the states at block boundaries; nobody can use them in the same step."""
         named = super().publish(request, tokens)
+        self.named_now.add(self._name_tail(request, tokens))
         self.named_now.update(self.pool.names[block] for block in named)
+        return named
+
+    def _name_tail(self, request: Request, tokens: int) -> Key | None:
+        """The name of the prompt's last state, if it counts as named in this step.
+
+        A quirk of hybrids in vLLM: it does in every step in which its request stays within the next
+        block, so others find it in between only.
+        """
         complete = tokens // self.block_size
         held = self.held.get(request.rank, ())
         if (
@@ -106,8 +123,8 @@ class AlignedState(GroupBlocks):
             and complete <= len(held)
             and held[complete - 1] != NULL
         ):
-            self.named_now.add(self.key(request, complete - 1))
-        return named
+            return self.key(request, complete - 1)
+        return None
 
     def reachable(self, request: Request, start: int, end: int) -> Sequence[int]:
         """Only states at which a later request may go on."""
