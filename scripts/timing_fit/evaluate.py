@@ -12,7 +12,13 @@ from vramledger.simulate.timing.cases.deployment import load_of, question_of
 from vramledger.simulate.timing.cases.line import read_case
 from vramledger.simulate.timing.closed_loop import Load
 from vramledger.simulate.timing.coefficients import Coefficients
-from vramledger.simulate.timing.outlook import Prepared, closed_form, outlook, prepare
+from vramledger.simulate.timing.outlook import (
+    Prepared,
+    closed_form,
+    outlook,
+    prepare,
+    waits_for_room,
+)
 
 _OF_THE_LOAD: Final = frozenset({"id", "input_tokens", "output_tokens", "concurrency", "requests"})
 
@@ -45,7 +51,8 @@ def log_ratios(found: Sequence[Point], coefficients: Coefficients) -> NDArray[np
     for point in found:
         seen = outlook(point.prepared, point.load, coefficients)
         ratios.append((seen.tpot / point.row.tpot, seen.ttft / point.row.ttft))
-    return np.log(np.array(ratios))
+    logs: NDArray[np.float64] = np.log(np.array(ratios))
+    return logs
 
 
 def log_closed_form(found: Sequence[Point], coefficients: Coefficients) -> NDArray[np.float64]:
@@ -54,7 +61,8 @@ def log_closed_form(found: Sequence[Point], coefficients: Coefficients) -> NDArr
     for point in found:
         seen = closed_form(point.prepared, point.load, coefficients)
         values.append((seen.tpot, seen.waits.total))
-    return np.log(np.array(values))
+    logs: NDArray[np.float64] = np.log(np.array(values))
+    return logs
 
 
 def changed(
@@ -66,3 +74,12 @@ def changed(
         for name, log in zip(names, logs, strict=True)
     }
     return replace(coefficients, **values)
+
+
+def waiting_rows(found: Sequence[Point], coefficients: Coefficients) -> NDArray[np.bool_]:
+    """Which rows wait for room in the cache."""
+    waits = [
+        waits_for_room(outlook(point.prepared, point.load, coefficients), point.load)
+        for point in found
+    ]
+    return np.array(waits)

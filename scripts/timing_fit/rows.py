@@ -21,6 +21,7 @@ _NARROW_CACHE: Final = frozenset(
     {
         ("meta-llama/Llama-3.1-70B", "h200_sxm"),
         ("meta-llama/Llama-3.1-70B", "b200_sxm"),
+        ("openai/gpt-oss-120b", "b200_sxm"),
         ("MiniMaxAI/MiniMax-M2.5", "b200_sxm"),
         ("MiniMaxAI/MiniMax-M2.5", "b300_sxm"),
     }

@@ -26,6 +26,7 @@ class Coefficients:
     dense_read: float  # share of the memory bandwidth that dense weights reach
     fp4_read: float  # the same of dense FP4 weights, as a share of `dense_read`
     expert_read: float
+    weight_only_read: float  # of weight-only experts, as a share of `expert_read`
     cache_read: float
     matmul_bf16: float  # share of the dense peak
     matmul_fp8: float
@@ -47,16 +48,19 @@ class Coefficients:
     hidden_passes: float  # times a layer reads or writes the hidden state
     routed_passes: float  # the same for each routed copy of a token
     kernel_us: float
-    slow_experts: float  # factor on reading FP8 experts before vLLM 0.17
+    eager_kernel_us: float  # launching a kernel from Python, outside any CUDA graph
+    compiled_kernel_us: float  # the same in compiled code
+    slow_expert_read: float  # factor on reading FP8 experts before vLLM 0.13
+    slow_expert_kernels: float  # kernels more for each layer of FP8 experts before vLLM 0.17
     step_us: float  # host work of a step
     request_us: float  # the same for each running request
     synchronous_us: float  # added without asynchronous scheduling
     prefill_step_us: float  # added to a step with prompts
-    prefill_layer_us: float
     all_reduce_us: float
     all_reduce_doubling_us: float  # for each doubling of the ranks
     all_to_all_us: float
     link_share: float  # of the link's rate in one direction
+    blackwell_link: float  # factor on it
     pcie_share: float  # the same where GPUs meet over PCIe
     pcie_us: float  # an all-reduce over PCIe, beyond `all_reduce_us`
     steps_waited: float  # decode steps between arrival and the own prefill, and after it

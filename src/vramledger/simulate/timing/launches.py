@@ -30,7 +30,7 @@ _EXPERTS: Final[Mapping[Format, int]] = {
     Format.INT8: 10,
     Format.FP8: 10,
     Format.FP4: 6,
-    Format.MXFP4: 4,
+    Format.MXFP4: 8,
     Format.MXFP4_FP8: 4,
 }
 

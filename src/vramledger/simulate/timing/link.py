@@ -7,6 +7,7 @@ from vramledger.errors import CannotKnow
 from vramledger.frozen import frozen
 from vramledger.hardware.accelerator import Accelerator
 from vramledger.simulate.timing.coefficients import Coefficients
+from vramledger.simulate.timing.rates import is_blackwell
 
 _GIGA: Final = 1e9
 
@@ -18,6 +19,7 @@ class Link:
     ranks: int
     bytes_per_s: float
     pcie: bool
+    blackwell: bool = False
 
     def all_reduce(self, coefficients: Coefficients) -> float:
         """Seconds of a reduction whatever its size; 0 for one rank."""
@@ -29,8 +31,10 @@ class Link:
 
     def rate(self, coefficients: Coefficients) -> float:
         """Bytes a second that collectives reach."""
-        share = coefficients.pcie_share if self.pcie else coefficients.link_share
-        return self.bytes_per_s * share
+        c = coefficients
+        if self.pcie:
+            return self.bytes_per_s * c.pcie_share
+        return self.bytes_per_s * c.link_share * (c.blackwell_link if self.blackwell else 1.0)
 
 
 def link_between(accelerator: Accelerator, ranks: int) -> Link:
@@ -42,7 +46,8 @@ def link_between(accelerator: Accelerator, ranks: int) -> Link:
     if ranks == 1:
         return Link(1, float("inf"), pcie=False)
     if accelerator.fabric_gb_s and ranks <= accelerator.fabric_group:
-        return Link(ranks, accelerator.fabric_gb_s / 2 * _GIGA, pcie=False)
+        rate = accelerator.fabric_gb_s / 2 * _GIGA
+        return Link(ranks, rate, pcie=False, blackwell=is_blackwell(accelerator))
     if accelerator.pcie_gb_s is None:
         raise CannotKnow(
             f"The catalogue has no rate of the link between {ranks} GPUs of {accelerator.name}; "

@@ -11,6 +11,7 @@ from vramledger.simulate.timing.room import Room, room_of
 from vramledger.simulate.timing.step import Pricer
 from vramledger.simulate.timing.work import Work, work_of
 
+_SOME_WAIT: Final = 0.01
 _MOST_PLAYED: Final = 4096  # in flight; above it the closed form answers alone
 
 
@@ -35,6 +36,11 @@ class Outlook:
     tokens_per_s: float
     steady: Steady
     played: Played | None
+
+
+def waits_for_room(found: Outlook, load: Load) -> bool:
+    """Whether a share of the load that shows waits for room in the cache or among the sequences."""
+    return found.waiting > _SOME_WAIT * load.concurrency
 
 
 def prepare(deployment: Deployment) -> Prepared:

@@ -8,12 +8,11 @@ from vramledger.errors import BadInput
 from vramledger.simulate.timing.bands import Region, banded, region
 from vramledger.simulate.timing.closed_loop import Load, Steady
 from vramledger.simulate.timing.coefficients import Fit, shipped
-from vramledger.simulate.timing.outlook import Outlook, Prepared, outlook, prepare
+from vramledger.simulate.timing.outlook import Outlook, Prepared, outlook, prepare, waits_for_room
 from vramledger.simulate.timing.prediction import Prediction
 
 _MOST: Final = 1e9  # tokens, requests: beyond it the question is a slip of the pen
 _NEIGHBOURS: Final = "neighbours' prompts"
-_SOME_WAIT: Final = 0.05  # share of the load that waits for room, from which on it is said
 
 
 def predict(
@@ -36,7 +35,7 @@ def answer(prepared: Prepared, load: Load, fit: Fit, *, version_known: bool = Tr
     """The prediction for one load of a prepared deployment."""
     found = outlook(prepared, load, fit.coefficients)
     around = region(prepared.deployment, prepared.work, fit, version_known=version_known)
-    waits = found.waiting > _SOME_WAIT * load.concurrency
+    waits = waits_for_room(found, load)
     source = f"step time, {fit.source}" + (f" of {fit.date}" if fit.date else "")
     layout = prepared.deployment.layout
     shares = _shares(found.steady)
@@ -111,7 +110,7 @@ def _notes(prepared: Prepared, load: Load, found: Outlook, around: Region) -> tu
     notes = []
     if prepared.room.shortage:
         notes.append(f"The ledger says that this does not start: {prepared.room.shortage}")
-    if found.waiting > _SOME_WAIT * load.concurrency:
+    if waits_for_room(found, load):
         notes.append(
             f"{load.concurrency:.0f} requests are in flight, but {found.running:.0f} run at once; on "
             f"average {found.waiting:.0f} wait for room."

@@ -26,6 +26,7 @@ _EXPERTS: Final[Mapping[Format, str]] = {
     Format.MXFP4: "experts_mxfp4",
     Format.MXFP4_FP8: "experts_mxfp4_fp8",
 }
+_UNPACKED: Final = (Format.WEIGHT_ONLY, Format.MXFP4)
 
 
 @frozen
@@ -45,7 +46,8 @@ def dense_rate(how: Arithmetic, bandwidth: float, card: Accelerator, c: Coeffici
 def expert_rate(how: Arithmetic, bandwidth: float, card: Accelerator, c: Coefficients) -> Rate:
     """Rates of grouped products."""
     share = getattr(c, _EXPERTS[how.format])
-    return Rate(bandwidth * c.expert_read, how.peak * share * _generation(card, c))
+    read = c.expert_read * (c.weight_only_read if how.format in _UNPACKED else 1.0)
+    return Rate(bandwidth * read, how.peak * share * _generation(card, c))
 
 
 def prompt_attention_rate(peak: float, card: Accelerator, c: Coefficients) -> float:
@@ -54,4 +56,9 @@ def prompt_attention_rate(peak: float, card: Accelerator, c: Coefficients) -> fl
 
 
 def _generation(card: Accelerator, c: Coefficients) -> float:
-    return c.blackwell_compute if card.architecture.startswith("Blackwell") else 1.0
+    return c.blackwell_compute if is_blackwell(card) else 1.0
+
+
+def is_blackwell(card: Accelerator) -> bool:
+    """Cards whose shares of the sheet differ from those of the generation before."""
+    return card.architecture.startswith("Blackwell")

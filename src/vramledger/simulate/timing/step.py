@@ -14,7 +14,7 @@ from vramledger.simulate.timing.arithmetic import Format
 from vramledger.simulate.timing.cache_reads import CacheRead
 from vramledger.simulate.timing.coefficients import Coefficients
 from vramledger.simulate.timing.rates import dense_rate, expert_rate, prompt_attention_rate
-from vramledger.simulate.timing.work import Work
+from vramledger.simulate.timing.work import Launching, Work
 
 _ELEMENT: Final = 2  # bytes of an activation
 _MICRO: Final = 1e-6
@@ -87,34 +87,41 @@ class Pricer:
         self._reads = [read for stage in stages for read in stage.reads]
         self._prompt_rate = prompt_attention_rate(work.plain_peak, card, c)
         self._layers = sum(stage.layers for stage in stages)
-        self._kernels = sum(stage.launches.kernels for stage in stages)
+        self._kernels = float(sum(stage.launches.kernels for stage in stages))
         self._reduces = sum(stage.launches.all_reduces for stage in stages)
         self._expert_layers = sum(stage.launches.expert_layers for stage in stages)
+        fp8 = any(group.arithmetic.format is Format.FP8 for group, _ in self._experts)
+        if work.more_kernels and fp8:
+            self._kernels += c.slow_expert_kernels * self._expert_layers
 
     def step(self, batch: Batch) -> StepTime:
         """The step, stages of a pipeline one after another."""
-        return StepTime(
-            weights=sum(
-                _roofline(
-                    group.bytes / rate.bytes_per_s,
-                    2 * group.elements * batch.tokens / rate.flops_per_s,
-                    self.c.overlap,
-                )
-                for group, rate in self._dense
-            ),
-            experts=self._expert_seconds(batch),
-            head=self._head_seconds(batch),
-            activations=self._activation_seconds(batch),
-            cache=batch.decodes * sum(self._decode(read, batch) for read in self._reads),
-            prompt_attention=self._prompt_seconds(batch),
-            launches=self._kernels * self.c.kernel_us * _MICRO,
-            links=self._link_seconds(batch),
-            host=self._host_seconds(batch),
-        )
+        parts = {
+            "weights": self._dense_seconds(batch),
+            "experts": self._expert_seconds(batch) if self._experts else 0.0,
+            "head": self._head_seconds(batch),
+            "activations": self._activation_seconds(batch),
+            "cache": batch.decodes * sum(self._decode(read, batch) for read in self._reads),
+            "prompt_attention": self._prompt_seconds(batch),
+            "launches": self._kernels * self.c.kernel_us * _MICRO,
+            "links": self._link_seconds(batch),
+        }
+        host = self._host_seconds(batch) + self._launch_wait(batch, sum(parts.values()))
+        return StepTime(host=host, **parts)
 
     def seconds(self, batch: Batch) -> float:
         """The length of the step."""
         return self.step(batch).total
+
+    def _dense_seconds(self, batch: Batch) -> float:
+        return sum(
+            _roofline(
+                group.bytes / rate.bytes_per_s,
+                2 * group.elements * batch.tokens / rate.flops_per_s,
+                self.c.overlap,
+            )
+            for group, rate in self._dense
+        )
 
     def _expert_seconds(self, batch: Batch) -> float:
         work, tokens = self.work, batch.tokens * self.work.replicas
@@ -122,8 +129,8 @@ class Pricer:
         for group, rate in self._experts:
             share = group.resident / work.experts
             read = self._reached(tokens) * share * group.bytes / rate.bytes_per_s
-            if group.arithmetic.format is Format.FP8 and work.slow_experts:
-                read *= self.c.slow_experts
+            if group.arithmetic.format is Format.FP8 and work.slow_reads:
+                read *= self.c.slow_expert_read
             copies = tokens * work.experts_per_token * share
             computed = 2 * copies * group.elements / rate.flops_per_s
             total += group.layers * _roofline(read, computed, self.c.overlap_experts)
@@ -196,8 +203,21 @@ class Pricer:
         if self.work.synchronous:
             micros += c.synchronous_us
         if batch.prompt_tokens:
-            micros += c.prefill_step_us + c.prefill_layer_us * self._layers
+            micros += c.prefill_step_us
         return micros * _MICRO
+
+    def _launch_wait(self, batch: Batch, device: float) -> float:
+        """Seconds that the GPU waits for the host to launch the step's kernels outside a graph.
+
+        Launches run ahead of the GPU, so only what exceeds the GPU's own work counts.
+        """
+        work, c = self.work, self.c
+        how = work.prefill_launching if batch.prompt_tokens else work.decode_launching
+        captured = batch.tokens <= work.largest_graph and how is Launching.COMPILED
+        if how is Launching.GRAPH or captured:
+            return 0.0
+        each = c.eager_kernel_us if how is Launching.EAGER else c.compiled_kernel_us
+        return max(self._kernels * each * _MICRO - device, 0.0)
 
 
 def _roofline(read: float, computed: float, power: float) -> float:

@@ -1,5 +1,8 @@
 """What each GPU of a replica has to do in a step: a deployment as amounts of work."""
 
+from enum import StrEnum
+from typing import Final
+
 from vramledger.engine.vllm.deployment import Deployment
 from vramledger.errors import CannotKnow
 from vramledger.frozen import frozen
@@ -10,7 +13,18 @@ from vramledger.simulate.timing.launches import Launches, stage_launches
 from vramledger.simulate.timing.link import Link, link_between
 from vramledger.simulate.timing.matrices import Weights, stage_weights
 
-_NO_SLOW_EXPERTS_FROM = (0, 17)  # releases whose FP8 expert kernels are tuned
+_READS_TUNED: Final = (0, 13)  # the release from which FP8 experts are read at full speed
+_KERNELS_FUSED: Final = (0, 17)  # the release from which their layers take no further kernels
+_NO_GRAPHS: Final = "NONE"
+_DECODE_GRAPHS: Final = "FULL_DECODE_ONLY"
+
+
+class Launching(StrEnum):
+    """How the kernels of a step reach the GPU."""
+
+    GRAPH = "graph"  # replayed; the host does not count
+    COMPILED = "compiled"  # by compiled code, one after another
+    EAGER = "eager"  # from Python, one after another
 
 
 @frozen
@@ -39,7 +53,11 @@ class Work:
     tensor_link: Link
     replica_link: Link
     synchronous: bool
-    slow_experts: bool
+    slow_reads: bool  # of FP8 experts
+    more_kernels: bool  # in layers of FP8 experts
+    decode_launching: Launching
+    prefill_launching: Launching
+    largest_graph: int  # tokens of the largest captured step
     budget: int  # tokens of a step
 
 
@@ -68,9 +86,25 @@ def work_of(deployment: Deployment) -> Work:
         tensor_link=link_between(card, layout.tp),
         replica_link=link_between(card, layout.tp * layout.dp),
         synchronous=not deployment.async_scheduling.value,
-        slow_experts=_family(deployment) < _NO_SLOW_EXPERTS_FROM,
+        slow_reads=_family(deployment) < _READS_TUNED,
+        more_kernels=_READS_TUNED <= _family(deployment) < _KERNELS_FUSED,
+        decode_launching=_decode_launching(deployment),
+        prefill_launching=_prefill_launching(deployment),
+        largest_graph=max(deployment.cudagraph_capture_sizes.value, default=0),
         budget=deployment.max_num_batched_tokens.value,
     )
+
+
+def _decode_launching(deployment: Deployment) -> Launching:
+    if deployment.enforce_eager.value:
+        return Launching.EAGER
+    return Launching.COMPILED if deployment.cudagraph_mode == _NO_GRAPHS else Launching.GRAPH
+
+
+def _prefill_launching(deployment: Deployment) -> Launching:
+    """Graphs of decodes alone leave prompts to Python: their graph is not split for compiled pieces."""
+    eager = deployment.enforce_eager.value or deployment.cudagraph_mode == _DECODE_GRAPHS
+    return Launching.EAGER if eager else Launching.COMPILED
 
 
 def _family(deployment: Deployment) -> tuple[int, ...]:

@@ -18,6 +18,7 @@ from vramledger.simulate.timing.cases.checkpoint import checkpoint_of
 from vramledger.simulate.timing.cases.layout import layout_of
 from vramledger.simulate.timing.cases.line import CaseLine
 from vramledger.simulate.timing.closed_loop import Load
+from vramledger.simulate.timing.rates import is_blackwell
 
 # Names of systems that several of our cards answer to; the usual one is meant.
 _SYSTEMS: Final = {
@@ -27,7 +28,11 @@ _SYSTEMS: Final = {
     "rtx_pro_6000": "RTX-PRO-6000-Server",
     "gh200": "GH200-96GB",
 }
-ASSUMED_VERSION: Final = "0.18.0"  # most measured rows that state one are of it
+# Records that state no version are the earliest ones, of autumn 2025; moving ones were the last release.
+OLDEST_VERSION: Final = "0.11.0"
+MOVING_VERSION: Final = "0.19.0"
+# The launch scripts of those early records fuse attention into the graph on Blackwell cards.
+_EARLY_BLACKWELL: Final = '{"cudagraph_mode": "FULL_DECODE_ONLY"}'
 _SHORTEST_LIMIT: Final = 4096
 _CACHE_TYPES: Final = {
     "fp8": "fp8", "fp8_e4m3": "fp8", "fp8_e5m2": "fp8_e5m2", "int8": "fp8",
@@ -59,9 +64,12 @@ def question_of(case: CaseLine) -> Question:
         )
     version, known = _version(case.engine_version)
     model = _cache_type(checkpoint_of(case.model, case.precision), case.kv_dtype)
+    accelerator = accelerator_of(case.gpu)
     flags = _flags(layout_of(case), case, model)
+    if case.engine_version is None:
+        flags += _early_flags(accelerator)
     launch = Launch("vllm", model.id, tuple(Flag(n, v, f"--{n}") for n, v in flags))
-    asked = Case(launch, model, accelerator_of(case.gpu), version)
+    asked = Case(launch, model, accelerator, version)
     return Question(asked.deployment(), load_of(case), known)
 
 
@@ -87,14 +95,14 @@ def accelerator_of(name: str) -> Accelerator:
 def _version(text: str | None) -> tuple[str, bool]:
     """The version to take, and whether it is the one that ran: a release."""
     if text is None:
-        return ASSUMED_VERSION, False
+        return OLDEST_VERSION, False
     try:
         match = rules_for(text)
     except (UnknownName, BadInput):
-        return ASSUMED_VERSION, False
+        return MOVING_VERSION, False
     if match.note:
         moving = not text.strip().lstrip("vV")[:1].isdigit()
-        return (ASSUMED_VERSION if moving else text), False
+        return (MOVING_VERSION if moving else text), False
     return text, True
 
 
@@ -120,6 +128,14 @@ def _flags(layout: Layout, case: CaseLine, model: Model) -> list[tuple[str, str 
     if layout.expert_parallel:
         flags.append(("enable-expert-parallel", None))
     return flags + _cache_flag(case.kv_dtype)
+
+
+def _early_flags(accelerator: Accelerator) -> list[tuple[str, str | None]]:
+    """What the launch scripts of the earliest records set beside the layout."""
+    flags: list[tuple[str, str | None]] = [("async-scheduling", None)]
+    if is_blackwell(accelerator):
+        flags.append(("compilation-config", _EARLY_BLACKWELL))
+    return flags
 
 
 def _cache_flag(kv_dtype: str | None) -> list[tuple[str, str | None]]:
