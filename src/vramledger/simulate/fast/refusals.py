@@ -18,3 +18,10 @@ def not_counted(settings: Settings, load: Load) -> str:
         (bool((load.asked["cancel_after_ns"] != NEVER).any()), "clients that go away"),
     )
     return next((reason for holds, reason in reasons if holds), "")
+
+
+def not_followed(settings: Settings) -> str:
+    """Why not even every block can be followed, or an empty text when it can."""
+    if any(not isinstance(one, FullAttention) for one in settings.groups):
+        return "windows or states"
+    return ""

@@ -1,27 +1,19 @@
 """The compiled simulator's way in."""
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from vramledger.errors import CannotKnow
 from vramledger.simulate.fast.compiled import note_compiled, say_if_compiling
 from vramledger.simulate.fast.load import Load, refuse_nonsense
-from vramledger.simulate.fast.records import (
-    INCOMPLETE,
-    OPEN,
-    UNSET,
-    FastOutcome,
-    new_records,
-)
-from vramledger.simulate.fast.refusals import not_counted
-from vramledger.simulate.sentences import never_starts, outgrows
+from vramledger.simulate.fast.records import INCOMPLETE, OPEN, FastOutcome, new_records
+from vramledger.simulate.fast.refusals import not_counted, not_followed
 from vramledger.simulate.settings import Settings
 from vramledger.simulate.step_cost import StepCost
 
 if TYPE_CHECKING:
-    from vramledger.simulate.fast.counting.world import World
     from vramledger.simulate.fast.load import Rows
 
 _ROWS = 1 << 14  # steps kept before they are handed out
@@ -29,7 +21,13 @@ Sink = Callable[["Rows"], None]
 
 
 def simulate_fast(
-    settings: Settings, load: Load, cost: StepCost, *, sink: Sink | None = None
+    settings: Settings,
+    load: Load,
+    cost: StepCost,
+    *,
+    seed: int = 0,
+    sink: Sink | None = None,
+    every_block: bool = False,
 ) -> FastOutcome:
     """Run requests through one engine, with the same results as `loop.simulate` and vLLM's policy.
 
@@ -37,8 +35,10 @@ def simulate_fast(
         settings: the scheduler's arguments.
         load: the requests.
         cost: what a step costs.
+        seed: decides which drafts are accepted.
         sink: is given the rows of steps as they come, in a buffer that is used again; without one
             they are all kept.
+        every_block: follow every block also where counting them is enough; slower, the same results.
 
     Raises:
         BadInput: for requests that mean nothing, or costs that 64 bits do not hold.
@@ -46,63 +46,60 @@ def simulate_fast(
     """
     refuse_nonsense(load)
     cost.refuse_overflow(settings)
-    reason = not_counted(settings, load)
+    reason = not_followed(settings)
     if reason:
         raise CannotKnow(
             f"The compiled simulator does not have {reason} yet; simulate with the plain loop."
         )
-    return _count(settings, load, cost, sink)
+    records = new_records(len(load.asked))
+    if every_block or not_counted(settings, load):
+        return _follow(settings, load, cost, records, seed, sink)
+    return _count(settings, load, cost, records, sink)
 
 
-def _count(settings: Settings, load: Load, cost: StepCost, sink: Sink | None) -> FastOutcome:
+def _count(
+    settings: Settings, load: Load, cost: StepCost, records: "Rows", sink: Sink | None
+) -> FastOutcome:
+    from vramledger.simulate.fast.counting.closing import close, why_stuck
     from vramledger.simulate.fast.counting.run import advance
     from vramledger.simulate.fast.counting.world import new_world
 
-    world = new_world(settings, load, cost, new_records(len(load.asked)), _ROWS)
-    say_if_compiling("counting")
+    world = new_world(settings, load, cost, records, _ROWS)
+    steps = _run("counting", advance, world, world.engine, sink)
+    close(world)
+    return _outcome(world, steps, why_stuck(world))
+
+
+def _follow(
+    settings: Settings, load: Load, cost: StepCost, records: "Rows", seed: int, sink: Sink | None
+) -> FastOutcome:
+    from vramledger.simulate.fast.blocks.closing import close, why_stuck
+    from vramledger.simulate.fast.blocks.run import advance
+    from vramledger.simulate.fast.blocks.world import new_world
+
+    world = new_world(settings, load, cost, records, _ROWS, seed)
+    steps = _run("blocks", advance, world, world.engine, sink)
+    close(world)
+    return _outcome(world, steps, why_stuck(world))
+
+
+def _run(
+    kernel: str, advance: Callable[[Any], bool], world: Any, engine: "Rows", sink: Sink | None
+) -> "Rows":
+    """Advance until it is over; the rows of all steps, or none where a sink takes them."""
+    say_if_compiling(kernel)
     kept: list[Rows] = []
     take = sink or (lambda rows: kept.append(rows.copy()))
     over = False
     while not over:
         over = advance(world)
-        take(world.rows[: world.engine["rows"][0]])
-        world.engine["rows"] = 0
-    note_compiled("counting")
-    _close(world)
-    return FastOutcome(
-        world.records,
-        np.concatenate(kept) if kept else world.rows[:0],
-        int(world.engine["sent"][0]),
-        int(world.engine["now"][0]),
-        _why_stuck(world),
-    )
+        take(world.rows[: engine["rows"][0]])
+        engine["rows"] = 0
+    note_compiled(kernel)
+    return np.concatenate(kept) if kept else world.rows[:0].copy()
 
 
-def _close(world: "World") -> None:
-    """Requests that never got their blocks are incomplete, with what they were given."""
-    for slot in world.stack[: world.engine["stacked"][0]]:
-        one = world.slots[slot]
-        world.records["output_tokens"][one["rank"]] = one["given"]
-    world.records["ending"][world.records["ending"] == OPEN] = INCOMPLETE
-
-
-def _why_stuck(world: "World") -> str:
-    state = world.engine[0]
-    if not state["stuck"]:
-        return ""
-    usable = int(state["usable_blocks"])
-    if state["outgrown"] != UNSET:
-        return outgrows(int(state["outgrown"]), usable)
-    rank = _head(world)
-    asked = int(world.asked["input_tokens"][rank])
-    tokens = asked + int(world.records["output_tokens"][rank])
-    need = -(-tokens // int(state["block_size"])) * int(state["groups"])
-    return never_starts(rank, tokens, need, usable)
-
-
-def _head(world: "World") -> int:
-    state = world.engine[0]
-    if state["stacked"]:
-        return int(world.slots["rank"][world.stack[state["stacked"] - 1]])
-    waiting = world.records["ending"][state["head"] :] == INCOMPLETE
-    return int(state["head"] + np.argmax(waiting))
+def _outcome(world: Any, steps: "Rows", stuck: str) -> FastOutcome:
+    engine, records = world.engine[0], world.records
+    records["ending"][records["ending"] == OPEN] = INCOMPLETE
+    return FastOutcome(records, steps, int(engine["sent"]), int(engine["now"]), stuck)

@@ -1,0 +1,33 @@
+"""What is left when a run is over: requests that never got their blocks."""
+
+import numpy as np
+
+from vramledger.simulate.fast.blocks.queues import head_waiting
+from vramledger.simulate.fast.blocks.world import World
+from vramledger.simulate.fast.records import OPEN, UNSET
+from vramledger.simulate.sentences import never_starts, outgrows
+
+
+def close(world: World) -> None:
+    """Write down what open requests were given before nobody could go on."""
+    engine, records = world.engine[0], world.records
+    unfinished = records["ending"] == OPEN
+    records["output_tokens"][unfinished] = world.requests["generated"][unfinished]
+    held = world.requests["held"].astype(np.int64) * engine["groups"]
+    records["block_ns"] += held * engine["busy"]
+
+
+def why_stuck(world: World) -> str:
+    """A sentence when requests are left that could never start, else an empty text."""
+    engine = world.engine[0]
+    if not engine["stuck"]:
+        return ""
+    usable = int(engine["usable_blocks"])
+    if engine["outgrown"] != UNSET:
+        return outgrows(int(engine["outgrown"]), usable)
+    rank = int(world.running[0]) if engine["running"] else head_waiting(world)
+    request = world.requests[rank]
+    tokens = int(request["prompt"]) + int(request["generated"])
+    required = -(-min(tokens, int(engine["max_model_len"])) // int(engine["block_size"]))
+    need = max(required - int(request["held"]), 0) * int(engine["groups"])
+    return never_starts(rank, tokens, need, usable)

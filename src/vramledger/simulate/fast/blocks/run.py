@@ -1,0 +1,221 @@
+"""The engine loop around the steps, as `simulate.loop` has it."""
+
+from vramledger.simulate.fast.blocks.admission import admit_waiting
+from vramledger.simulate.fast.blocks.queues import (
+    add_waiting,
+    drop_least,
+    push,
+    remove_waiting,
+)
+from vramledger.simulate.fast.blocks.running import abandon, known, serve_running
+from vramledger.simulate.fast.blocks.settle import settle
+from vramledger.simulate.fast.blocks.tables import release
+from vramledger.simulate.fast.blocks.world import ABORTED, FINISHED, RUNNING, World
+from vramledger.simulate.fast.compiled import compiled
+from vramledger.simulate.fast.cost import cost_ns
+from vramledger.simulate.fast.load import NEVER
+from vramledger.simulate.fast.records import CANCELLED, REJECTED, TIMED_OUT, UNSET
+
+
+@compiled
+def advance(world: World) -> bool:
+    """Run until the rows of steps are full or nothing can happen any more; True when it is over."""
+    engine = world.engine[0]
+    while engine.rows < len(world.rows):
+        if not _take_in(world):
+            return True
+        if engine.thrashes:
+            if not _sit_out(world):
+                return True
+        elif not _submit(world) and not _wait(world):
+            return True
+    return False
+
+
+@compiled
+def _is_idle(world: World) -> bool:
+    return bool(world.engine[0].waiting == 0 and world.engine[0].running == 0)
+
+
+@compiled
+def _take_in(world: World) -> bool:
+    """Arrivals up to now, and clients that are gone; an idle engine waits. False when all is done."""
+    engine = world.engine[0]
+    if _is_idle(world) and engine.sent == engine.settled:
+        if engine.coming == engine.total:
+            return False
+        engine.now = max(engine.now, world.asked[engine.coming].arrival_ns)
+    while engine.coming < engine.total and world.asked[engine.coming].arrival_ns <= engine.now:
+        _queue(world, int(engine.coming))
+        engine.coming += 1
+    _let_go(world)
+    return True
+
+
+@compiled
+def _queue(world: World, rank: int) -> None:
+    engine, asked = world.engine[0], world.asked[rank]
+    if asked.input_tokens >= engine.max_model_len:
+        world.requests[rank].status = ABORTED
+        world.records[rank].ending = REJECTED
+        return
+    engine.events += 1
+    world.records[rank].queued_ns = engine.now
+    add_waiting(world, rank)
+    if asked.cancel_after_ns != NEVER:
+        push(world.leaving, engine.leaving, asked.arrival_ns + asked.cancel_after_ns, rank)
+        engine.leaving += 1
+
+
+@compiled
+def _let_go(world: World) -> None:
+    """Abort requests whose clients went away."""
+    engine = world.engine[0]
+    while engine.leaving > 0 and world.leaving[0].key <= engine.now:
+        rank = int(world.leaving[0].rank)
+        drop_least(world.leaving, engine.leaving)
+        engine.leaving -= 1
+        request, record = world.requests[rank], world.records[rank]
+        if request.status in (FINISHED, ABORTED):
+            continue
+        engine.events += 1
+        waited = request.status != RUNNING
+        request.status = ABORTED
+        if waited:
+            remove_waiting(world, rank)
+        else:
+            abandon(world, rank)
+        release(world, rank)
+        record.ending = TIMED_OUT if world.asked[rank].times_out else CANCELLED
+        record.output_tokens = request.generated
+
+
+@compiled
+def _submit(world: World) -> bool:
+    """Schedule a step if one can be in flight; whether the loop shall go round before it waits."""
+    engine = world.engine[0]
+    if _is_idle(world):
+        return bool(engine.sent == engine.settled)
+    _schedule(world)
+    if engine.scheduled == 0:
+        return bool(engine.preempted > 0 and engine.sent == engine.settled)
+    _send(world)
+    return bool(engine.sent - engine.settled < engine.steps_in_flight)
+
+
+@compiled
+def _schedule(world: World) -> None:
+    engine = world.engine[0]
+    engine.step = engine.next_step
+    engine.next_step += 1
+    engine.scheduled = engine.admitted = engine.preempted = 0
+    engine.prefill = engine.served_running = False
+    engine.tokens_left, engine.inputs_left = engine.tokens_budget, engine.inputs_budget
+    alone = engine.running + engine.waiting <= 1
+    engine.cap = 0 if alone and engine.lone_uncapped else engine.threshold
+    serve_running(world)
+    if engine.preempted == 0:
+        admit_waiting(world)
+    _count_features(world)
+
+
+@compiled
+def _count_features(world: World) -> None:
+    """Sum up the step, and count its tokens as computed."""
+    engine = world.engine[0]
+    engine.prefill_tokens = engine.prefill_requests = engine.prefill_pairs = 0
+    engine.decode_tokens = engine.decode_requests = engine.decode_context = 0
+    for index in range(engine.scheduled):
+        part = world.parts[engine.sent & 1, index]
+        request = world.requests[part.rank]
+        start, tokens = int(request.computed), int(part.tokens)
+        request.computed += tokens
+        request.in_flight += tokens
+        request.prefilling = request.computed < known(world, part.rank) + request.placeholders
+        part.sampled = 0 if request.prefilling else 1
+        if part.sampled and engine.asynchronous:
+            request.placeholders += 1 + part.drafts
+            request.drafts = engine.drafts
+        if part.sampled and start > 0 and tokens - part.drafts == 1:
+            engine.decode_tokens += tokens
+            engine.decode_requests += 1
+            engine.decode_context += start
+        else:
+            engine.prefill_tokens += tokens
+            engine.prefill_requests += 1
+            engine.prefill_pairs += tokens * start + tokens * (tokens + 1) // 2
+
+
+@compiled
+def _send(world: World) -> None:
+    """Give the step to the device."""
+    engine, flight = world.engine[0], world.flights[world.engine[0].sent & 1]
+    start = max(engine.now, engine.device_free)
+    lasts = cost_ns(world.coefficients, world.by_tokens, engine)
+    engine.device_free = flight.end_ns = start + lasts
+    flight.step, flight.parts = engine.step, engine.scheduled
+    for index in range(engine.admitted):
+        _note_admitted(world, world.admitted[index].rank, world.admitted[index].tokens, start)
+    _write_row(world, start)
+    engine.busy += lasts
+    engine.sent += 1
+
+
+@compiled
+def _note_admitted(world: World, rank: int, hit: int, start: int) -> None:
+    record, request = world.records[rank], world.requests[rank]
+    if record.scheduled_ns == UNSET:
+        record.scheduled_ns, record.scheduled_step = start, world.engine[0].step
+        record.hit_tokens = hit
+    record.recomputed_tokens += max(0, request.lost - hit)
+    request.lost = 0
+
+
+@compiled
+def _write_row(world: World, start: int) -> None:
+    engine = world.engine[0]
+    row = world.rows[engine.rows]
+    engine.rows += 1
+    row.number, row.start_ns, row.end_ns = engine.step, start, engine.device_free
+    row.prefill_tokens = engine.prefill_tokens
+    row.prefill_requests = engine.prefill_requests
+    row.prefill_pairs = engine.prefill_pairs
+    row.decode_tokens = engine.decode_tokens
+    row.decode_requests = engine.decode_requests
+    row.decode_context = engine.decode_context
+    row.running, row.waiting = engine.running, engine.waiting
+    row.used_blocks = engine.usable_blocks - engine.free
+    row.preempted = engine.preempted
+
+
+@compiled
+def _wait(world: World) -> bool:
+    """Wait for the oldest step, or for whatever comes next; False when nothing can come."""
+    engine = world.engine[0]
+    if engine.sent > engine.settled:
+        engine.now = max(engine.now, world.flights[engine.settled & 1].end_ns)
+        _let_go(world)
+        settle(world)
+        return True
+    if engine.leaving == 0 and engine.coming == engine.total:
+        engine.stuck = True
+        return False
+    if engine.leaving == 0:
+        following = world.asked[engine.coming].arrival_ns
+    elif engine.coming == engine.total:
+        following = world.leaving[0].key
+    else:
+        following = min(world.leaving[0].key, world.asked[engine.coming].arrival_ns)
+    engine.now = max(engine.now, following)
+    return True
+
+
+@compiled
+def _sit_out(world: World) -> bool:
+    """Skip endless recomputation up to what may end it; False when nothing can."""
+    engine = world.engine[0]
+    engine.thrashes = False
+    before = engine.events
+    while engine.sent > engine.settled:
+        _wait(world)
+    return bool(engine.events > before) or _wait(world)

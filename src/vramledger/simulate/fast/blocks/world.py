@@ -1,0 +1,256 @@
+"""Everything that changes while an engine runs, laid out for the compiled code."""
+
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+import numpy as np
+
+from vramledger.simulate.fast.load import NEVER, Load
+from vramledger.simulate.fast.records import FEATURES, STEP
+from vramledger.simulate.settings import Order, Settings
+from vramledger.simulate.step_cost import StepCost
+
+if TYPE_CHECKING:
+    from vramledger.simulate.fast.load import Integers, Rows
+
+NULL: Final = 0  # the null block; both ends of the free queue hang on it
+NAMELESS: Final = -1
+NOBODY: Final = -1
+WAITING, RUNNING, PREEMPTED, FINISHED, ABORTED = range(5)  # as `request.Status`
+
+ENGINE: Final = np.dtype(
+    [
+        ("block_size", np.int64),
+        ("groups", np.int64),
+        ("tokens_budget", np.int64),
+        ("inputs_budget", np.int64),
+        ("max_num_seqs", np.int64),
+        ("max_model_len", np.int64),
+        ("watermark", np.int64),
+        ("usable_blocks", np.int64),
+        ("steps_in_flight", np.int64),
+        ("threshold", np.int64),
+        ("drafts", np.int64),
+        ("acceptance", np.int64),
+        ("lookahead", np.int64),
+        ("draft_rows", np.int64),
+        ("seed", np.uint64),
+        ("caching", np.bool_),
+        ("chunked", np.bool_),
+        ("by_priority", np.bool_),
+        ("asynchronous", np.bool_),
+        ("drops_last", np.bool_),
+        ("whole_prompt", np.bool_),
+        ("uncached_first", np.bool_),
+        ("lookahead_at_admission", np.bool_),
+        ("lone_uncapped", np.bool_),
+        ("own_ends_running", np.bool_),
+        # the clock
+        ("now", np.int64),
+        ("device_free", np.int64),
+        ("busy", np.int64),  # time in which a step ran, so far
+        ("next_step", np.int64),
+        ("sent", np.int64),
+        ("settled", np.int64),
+        # requests and blocks
+        ("free", np.int64),
+        ("total", np.int64),
+        ("coming", np.int64),
+        ("waiting", np.int64),
+        ("running", np.int64),
+        ("unused", np.int64),  # block tables
+        ("first_waiting", np.int64),
+        ("last_waiting", np.int64),
+        ("heaped", np.int64),  # entries of the waiting heap
+        ("leaving", np.int64),  # entries of the leaving heap
+        ("events", np.int64),
+        ("outgrown", np.int64),
+        ("thrashes", np.bool_),
+        ("stuck", np.bool_),
+        # the last look-up
+        ("sought", np.int64),  # whose it was, or NOBODY when names changed since
+        ("found", np.int64),  # blocks found
+        ("missing_owner", np.int64),
+        ("missing_name", np.int64),
+        # the step being scheduled
+        ("step", np.int64),
+        ("tokens_left", np.int64),
+        ("inputs_left", np.int64),
+        ("cap", np.int64),
+        ("scheduled", np.int64),
+        ("admitted", np.int64),
+        ("preempted", np.int64),
+        ("index", np.int64),  # place in the running list
+        ("prefill", np.bool_),
+        ("served_running", np.bool_),
+        *((name, np.int64) for name in FEATURES),
+        ("rows", np.int64),
+    ],
+    align=True,
+)
+
+REQUEST: Final = np.dtype(
+    [
+        (name, np.int32)
+        for name in (
+            "status",
+            "prompt",
+            "asked",
+            "generated",
+            "computed",
+            "in_flight",
+            "stale",
+            "placeholders",
+            "drafts",
+            "prefilling",
+            "lost",
+            "table",
+            "held",  # blocks of each group
+            "published",
+            "before",  # in the waiting list
+            "after",
+            "outgrown_times",
+        )
+    ]
+    + [("outgrown_events", np.int64)],
+    align=True,
+)
+
+BLOCK: Final = np.dtype(
+    [
+        ("owner", np.int64),  # salt of a shared prefix, or below 0 for one request's own
+        ("name", np.int64),
+        ("group", np.int32),  # NAMELESS for one without a name
+        ("references", np.int32),
+        ("older", np.int32),  # in its bucket of names
+        ("newer", np.int32),
+        ("before", np.int32),  # in the free queue
+        ("after", np.int32),
+    ],
+    align=True,
+)
+
+BUCKET: Final = np.dtype([("oldest", np.int32), ("newest", np.int32)], align=True)
+PART: Final = np.dtype(
+    [(name, np.int32) for name in ("rank", "tokens", "drafts", "sampled")], align=True
+)
+FLIGHT: Final = np.dtype([("end_ns", np.int64), ("step", np.int64), ("parts", np.int64)])
+ENTRY: Final = np.dtype([("key", np.int64), ("rank", np.int64)])
+
+
+class World(NamedTuple):
+    """One engine at work."""
+
+    engine: "Rows"  # one row of ENGINE
+    asked: "Rows"
+    prefix: "Integers"
+    pieces: int
+    records: "Rows"
+    requests: "Rows"
+    blocks: "Rows"
+    buckets: "Rows"
+    tables: "Integers"  # [tables, groups, blocks of a longest request]
+    unused: "Integers"  # tables nobody has
+    running: "Integers"  # ranks in the order of admission
+    parts: "Rows"  # [2, sequences]: what each request gets of the steps in flight
+    flights: "Rows"
+    waiting: "Rows"  # heap, by priority only
+    leaving: "Rows"  # heap of clients that go away
+    hit: "Integers"  # [groups, blocks]: what the last look-up found
+    admitted: "Rows"  # of this step; tokens are those found
+    passed_over: "Integers"
+    rows: "Rows"
+    coefficients: tuple[int, ...]
+    by_tokens: "Integers"
+
+
+def new_world(
+    settings: Settings, load: Load, cost: StepCost, records: "Rows", rows: int, seed: int
+) -> World:
+    """An engine before the first arrival; `rows` steps are kept before they must be handed out."""
+    total, groups = len(load.asked), len(settings.groups)
+    seqs = min(settings.max_num_seqs, total + 1)
+    columns = -(-settings.max_model_len // settings.block_size)
+    leaving = int((load.asked["cancel_after_ns"] != NEVER).sum())
+    by_priority = settings.order is Order.PRIORITY
+    return World(
+        engine=_engine(settings, total, seqs, seed),
+        asked=load.asked,
+        prefix=load.prefix,
+        pieces=load.pieces,
+        records=records,
+        requests=_requests(load),
+        blocks=_blocks(settings.num_blocks),
+        buckets=np.zeros(1 << settings.num_blocks.bit_length(), BUCKET),
+        tables=np.zeros((seqs, groups, columns), np.int32),
+        unused=np.arange(seqs)[::-1].copy(),
+        running=np.zeros(seqs, np.int64),
+        parts=np.zeros((2, seqs), PART),
+        flights=np.zeros(2, FLIGHT),
+        waiting=np.zeros(total + 1 if by_priority else 1, ENTRY),
+        leaving=np.zeros(leaving + 1, ENTRY),
+        hit=np.zeros((groups, columns + 1), np.int32),
+        admitted=np.zeros(seqs, PART),
+        passed_over=np.zeros(2 * seqs, np.int64),
+        rows=np.zeros(rows, STEP),
+        coefficients=cost.coefficients,
+        by_tokens=np.array(cost.by_tokens, np.int64),
+    )
+
+
+def _requests(load: Load) -> "Rows":
+    requests = np.zeros(len(load.asked), REQUEST)
+    requests["prompt"] = load.asked["input_tokens"]
+    requests["asked"] = load.asked["output_tokens"]
+    requests["table"] = NOBODY
+    return requests
+
+
+def _blocks(count: int) -> "Rows":
+    blocks = np.zeros(count, BLOCK)
+    blocks["group"] = NAMELESS
+    blocks["after"] = (np.arange(count) + 1) % count
+    blocks["before"] = (np.arange(count) - 1) % count
+    return blocks
+
+
+def _engine(settings: Settings, total: int, seqs: int, seed: int) -> "Rows":
+    speculation, rules = settings.speculation, settings.rules
+    values: dict[str, Any] = {
+        "block_size": settings.block_size,
+        "groups": len(settings.groups),
+        "tokens_budget": settings.scheduled_tokens or settings.token_budget,
+        "inputs_budget": settings.token_budget,
+        "max_num_seqs": settings.max_num_seqs,
+        "max_model_len": settings.max_model_len,
+        "watermark": settings.watermark_blocks,
+        "usable_blocks": settings.num_blocks - 1,
+        "steps_in_flight": settings.steps_in_flight,
+        "threshold": settings.long_prefill_threshold,
+        "drafts": settings.drafts,
+        "acceptance": speculation.acceptance if speculation else 0,
+        "lookahead": settings.lookahead,
+        "draft_rows": speculation.rows if speculation else 0,
+        "seed": seed & ((1 << 64) - 1),
+        "caching": settings.prefix_caching,
+        "chunked": settings.chunked_prefill,
+        "by_priority": settings.order is Order.PRIORITY,
+        "asynchronous": settings.async_scheduling,
+        "drops_last": settings.drops_last_block,
+        "whole_prompt": rules.whole_prompt_admission,
+        "uncached_first": rules.uncached_blocks_first,
+        "lookahead_at_admission": rules.lookahead_at_admission,
+        "lone_uncapped": rules.lone_prefill_uncapped,
+        "own_ends_running": rules.own_preemption_ends_running,
+        "free": settings.num_blocks - 1,
+        "total": total,
+        "unused": seqs,
+        "first_waiting": NOBODY,
+        "last_waiting": NOBODY,
+        "outgrown": NOBODY,
+        "sought": NOBODY,
+    }
+    engine: Any = np.zeros(1, ENGINE)
+    for name, value in values.items():
+        engine[name] = value
+    rows: Rows = engine
+    return rows
