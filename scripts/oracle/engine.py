@@ -42,10 +42,20 @@ class RealScheduler:
 
     def answer(self, case: dict[str, Any]) -> dict[str, Any]:
         """What the real scheduler does with a case; raises `RuntimeError` when its process is gone."""
-        if self._process.stdin is None or self._process.stdout is None:
-            raise RuntimeError("The process of the real scheduler has no pipes.")
+        self.ask(case)
+        return self.told()
+
+    def ask(self, case: dict[str, Any]) -> None:
+        """Hand over a case; `told` has the answer, and until then the caller can work too."""
+        if self._process.stdin is None:
+            raise RuntimeError("The process of the real scheduler has no pipe to write to.")
         self._process.stdin.write(json.dumps(case) + "\n")
         self._process.stdin.flush()
+
+    def told(self) -> dict[str, Any]:
+        """The answer to the case handed over last."""
+        if self._process.stdout is None:
+            raise RuntimeError("The process of the real scheduler has no pipe to read from.")
         line = self._process.stdout.readline()
         if not line:
             raise RuntimeError(

@@ -5,8 +5,9 @@ After the first loop of ``Scheduler.schedule`` of vLLM 0.32.0.
 
 from enum import Enum, auto
 
+from vramledger.frozen import frozen
 from vramledger.simulate.chunks import align_chunk
-from vramledger.simulate.request import Request, Status
+from vramledger.simulate.request import Request
 from vramledger.simulate.state import State
 from vramledger.simulate.step import Budget, Step
 
@@ -28,15 +29,16 @@ def serve_running(state: State, step: Step, budget: Budget, cap: int) -> None:
         if tokens <= 0:
             index += 1
             continue
-        before = state.running[:index]
-        room = _make_room(state, request, tokens, step, budget)
-        if room is Room.NONE:
-            break
-        if room is Room.LOST:
-            if state.settings.rules.own_preemption_ends_running or not state.by_priority:
+        slots = state.policy.grow(request, request.computed + tokens)
+        if not state.cache.allocate(request, tokens, slots):
+            made = _make_room(state, request, tokens, slots, step, budget)
+            index -= made.removed_before
+            if made.room is Room.NONE:
                 break
-            index = sum(one.status is Status.RUNNING for one in before)
-            continue
+            if made.room is Room.LOST:
+                if state.settings.rules.own_preemption_ends_running or not state.by_priority:
+                    break
+                continue
         step.scheduled[request] = tokens
         drafts = request.computed + tokens - request.tokens - request.placeholders
         if request.drafts and drafts > 0:
@@ -45,7 +47,7 @@ def serve_running(state: State, step: Step, budget: Budget, cap: int) -> None:
         step.prefill |= request.prefilling
         step.served_running = True
         budget.spend(tokens)
-        index = state.running.index(request) + 1
+        index += 1
 
 
 def _tokens_wanted(state: State, request: Request, budget: Budget, cap: int) -> int:
@@ -66,13 +68,24 @@ def _tokens_wanted(state: State, request: Request, budget: Budget, cap: int) -> 
     return tokens
 
 
-def _make_room(state: State, request: Request, tokens: int, step: Step, budget: Budget) -> Room:
-    """Blocks for a running request, taken from others if none are free."""
-    slots = state.policy.grow(request, request.computed + tokens)
-    while not state.cache.allocate(request, tokens, slots):
+@frozen
+class Made:
+    """What came of preempting: `removed_before` victims stood before the request that asked."""
+
+    room: Room
+    removed_before: int
+
+
+def _make_room(
+    state: State, request: Request, tokens: int, slots: int, step: Step, budget: Budget
+) -> Made:
+    """Blocks for a running request, taken from others since none are free."""
+    removed = 0
+    while True:
         victim = state.policy.evict(state.running, request)
         if victim is None:
-            return Room.NONE
+            return Made(Room.NONE, removed)
+        removed += state.running.index(victim) < state.running.index(request)
         if victim in step.scheduled:
             budget.restore(step.scheduled.pop(victim))
             step.drafts.pop(victim, None)
@@ -80,5 +93,6 @@ def _make_room(state: State, request: Request, tokens: int, step: Step, budget: 
         if victim is request:
             if not state.running:
                 step.outgrew = request
-            return Room.LOST
-    return Room.FOUND
+            return Made(Room.LOST, removed)
+        if state.cache.allocate(request, tokens, slots):
+            return Made(Room.FOUND, removed)

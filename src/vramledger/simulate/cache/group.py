@@ -126,8 +126,7 @@ class GroupBlocks:
 
     def count(self, request: Request) -> int:
         """Blocks that a request holds, shared ones included."""
-        held = self.held.get(request.rank, ())
-        return len(held) - held.count(NULL)
+        return len(self.held.get(request.rank, ()))
 
     def step_begins(self) -> None:
         """A new step is being scheduled."""

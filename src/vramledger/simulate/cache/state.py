@@ -52,6 +52,11 @@ class AlignedState(GroupBlocks):
         self.began: set[int] = set()
         self.named_now = set[Key | None]()  # of this step: their states are not there yet
 
+    def count(self, request: Request) -> int:
+        """Blocks that a request holds; the null block is none."""
+        held = self.held.get(request.rank, ())
+        return len(held) - held.count(NULL)
+
     def step_begins(self) -> None:
         """States named in the last step are there now."""
         self.named_now.clear()

@@ -46,6 +46,11 @@ class WindowBlocks(GroupBlocks):
         """Tokens before the window of the next token."""
         return max(0, computed - self.window + 1)
 
+    def count(self, request: Request) -> int:
+        """Blocks that a request holds; the null block is none."""
+        held = self.held.get(request.rank, ())
+        return len(held) - held.count(NULL)
+
     def blocks_to_hit(self, *, drop_last: bool) -> int:
         """Blocks in a row that stand for a whole prefix."""
         return -(-(self.window - 1) // self.block_size) + drop_last
