@@ -1,7 +1,7 @@
 """What a stored workload says of itself, beside its rows."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, field, fields
 from typing import Any, Final
 
@@ -46,7 +46,7 @@ def from_json(text: str | bytes, where: str) -> Metadata:
     """
     try:
         found = json.loads(text)
-    except ValueError:
+    except (ValueError, RecursionError):
         found = None
     if not isinstance(found, dict) or found.get("schema") != SCHEMA:
         stated = found.get("schema") if isinstance(found, dict) else None
@@ -55,7 +55,40 @@ def from_json(text: str | bytes, where: str) -> Metadata:
             "logs again."
         )
     known = {part.name for part in fields(Metadata)}
-    kept = {key: value for key, value in found.items() if key in known}
+    stated = {key: value for key, value in found.items() if key in known}
+    for key, value in stated.items():
+        if not _KINDS[key](value):
+            raise BadInput(
+                f"{where}: its metadata hold a {key} that no workload has; import the logs again."
+            )
     for name in ("inferred", "history"):
-        kept[name] = tuple(kept.get(name, ()))
-    return Metadata(**kept)
+        stated[name] = tuple(stated.get(name, ()))
+    return Metadata(**stated)
+
+
+def _whole(value: Any, least: int, most: int) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and least <= value <= most
+
+
+def _texts(value: Any) -> bool:
+    return isinstance(value, list) and all(isinstance(each, str) for each in value)
+
+
+_MOST_BLOCK: Final = 1 << 20  # tokens of a block
+_WEEK_S: Final = 7 * 86_400
+_KINDS: Final[Mapping[str, Callable[[Any], bool]]] = {  # field -> whether a value can be its own
+    "block_tokens": lambda value: value is None or _whole(value, 1, _MOST_BLOCK),
+    "week_offset_s": lambda value: value is None or _whole(value, 0, _WEEK_S - 1),
+    "time_zone": lambda value: value is None or isinstance(value, str),
+    "formats": lambda value: (
+        isinstance(value, dict) and all(_whole(files, 0, 1 << 31) for files in value.values())
+    ),
+    "loss": lambda value: isinstance(value, dict),
+    "inferred": _texts,
+    "basis": lambda value: (
+        isinstance(value, dict) and all(isinstance(each, str) for each in value.values())
+    ),
+    "history": _texts,
+    "synthetic": lambda value: isinstance(value, bool),
+    "kept": lambda value: isinstance(value, dict),
+}

@@ -6,7 +6,7 @@ give equal bytes, whatever their identities were and in whatever order they were
 """
 
 import tempfile
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -17,6 +17,7 @@ from vramledger.frozen import frozen
 from vramledger.workload.metadata import Metadata, from_json
 from vramledger.workload.renumber import Renumbering
 from vramledger.workload.schema import COLUMNS, METADATA_KEY, arrow_schema
+from vramledger.workload.soundness import check_stored
 from vramledger.written_file import refuse_place
 
 if TYPE_CHECKING:
@@ -96,35 +97,55 @@ def read_metadata(path: Path) -> Stored:
     with opened(path, "a stored workload") as file:
         try:
             found = pq.ParquetFile(file.stream)
-            metadata, rows, names = (
-                found.schema_arrow.metadata or {},
-                found.metadata.num_rows,
-                found.schema_arrow.names,
-            )
-        except pa.ArrowException:
+            metadata, rows = found.schema_arrow.metadata or {}, found.metadata.num_rows
+        except (pa.ArrowException, OSError):
             raise BadInput(
                 f"{path} is not a Parquet file, or a damaged one; `vram workload import` makes "
                 "workloads of logs."
             ) from None
-    if METADATA_KEY not in metadata:
-        raise BadInput(
-            f"{path} is a Parquet file, but no workload of ours; import it with `vram workload "
-            "import --map arrival=COLUMN,input=COLUMN,output=COLUMN`."
-        )
-    missing = [name for name in COLUMNS if name not in names]
-    if missing:
-        raise BadInput(
-            f"{path} is a workload without the columns {', '.join(missing)}; import the logs again."
-        )
-    return Stored(path, rows, from_json(metadata[METADATA_KEY], str(path)))
+        if METADATA_KEY not in metadata:
+            raise BadInput(
+                f"{path} is a Parquet file, but no workload of ours; import it with `vram workload "
+                "import --map arrival=COLUMN,input=COLUMN,output=COLUMN`."
+            )
+        said = from_json(metadata[METADATA_KEY], str(path))
+        check_stored(path, found)
+    return Stored(path, rows, said)
 
 
-def read_batches(path: Path) -> Iterator["pa.RecordBatch"]:
-    """The rows of a stored workload, in order, in batches of up to `ROW_GROUP`."""
+def read_batches(path: Path, columns: Sequence[str] = tuple(COLUMNS)) -> Iterator["pa.RecordBatch"]:
+    """The rows of a stored workload, in order, in batches of up to `ROW_GROUP`.
+
+    Raises:
+        BadInput: its pages are damaged, or a time in it is no finite number.
+    """
+    import pyarrow as pa
     import pyarrow.parquet as pq
 
-    with pq.ParquetFile(path) as found:
-        yield from found.iter_batches(batch_size=ROW_GROUP, columns=list(COLUMNS))
+    try:
+        with pq.ParquetFile(path) as found:
+            for batch in found.iter_batches(batch_size=ROW_GROUP, columns=list(columns)):
+                _check_finite(batch, path)
+                yield batch
+    except (pa.ArrowException, OSError):
+        raise damaged(path) from None
+
+
+def damaged(path: Path) -> BadInput:
+    """What to say of a stored workload whose rows cannot be read."""
+    return BadInput(
+        f"{path} is damaged, or holds numbers that no workload has; fetch it again, or import the "
+        "logs again."
+    )
+
+
+def _check_finite(batch: "pa.RecordBatch", path: Path) -> None:
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    for column in batch.columns:
+        if pa.types.is_floating(column.type) and pc.all(pc.is_finite(column)).as_py() is False:
+            raise damaged(path)
 
 
 class _Sorted:

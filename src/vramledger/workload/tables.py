@@ -11,7 +11,7 @@ from vramledger.errors import UnknownName
 from vramledger.frozen import frozen
 from vramledger.workload.metadata import Metadata
 from vramledger.workload.schema import COLUMNS, arrow_schema
-from vramledger.workload.store import read_metadata
+from vramledger.workload.store import damaged, read_metadata
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -91,15 +91,22 @@ def _holds(chunk: Any) -> bool:
 @contextmanager
 def _duckdb(path: Path) -> Iterator[Engine]:
     """DuckDB without Ibis' own connection, which takes as long to start as a million rows to count."""
+    import duckdb
     import ibis
 
+    of_rows = (duckdb.ConversionException, duckdb.IOException, duckdb.InvalidInputException)
     with TemporaryDirectory(prefix="vram-") as scratch, connected(Path(scratch)) as connection:
         connection.execute(f"SET perfect_ht_threshold={_DIRECT_BITS}")
         connection.read_parquet(str(path)).create_view("requests")
 
         def fetch(question: Any) -> "pa.Table":
             sql = str(ibis.to_sql(question, dialect="duckdb", pretty=False))
-            return connection.sql(sql).to_arrow_table()
+            try:
+                return connection.sql(sql).to_arrow_table()
+            except duckdb.Error as error:
+                if isinstance(error, of_rows) or type(error) is duckdb.Error:  # of a damaged page
+                    raise damaged(path) from None
+                raise
 
         yield Engine(ibis.table(ibis.Schema.from_pyarrow(arrow_schema()), "requests"), fetch)
 

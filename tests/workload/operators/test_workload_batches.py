@@ -7,7 +7,6 @@ import pytest
 
 from stored_workloads import Row, chats, rows, stored
 from vramledger.workload import store
-from vramledger.workload.operators import columns
 from vramledger.workload.operators.head import head
 from vramledger.workload.operators.merge import merge
 from vramledger.workload.operators.mix import Mix, mix
@@ -50,7 +49,6 @@ def test_small_batches_give_the_same_rows(
             row |= {"session": None, "turn": None, "tenant": None}
     expected = made(tmp_path, name, given)
     monkeypatch.setattr(store, "ROW_GROUP", 7)
-    monkeypatch.setattr(columns, "ROW_GROUP", 5)
     assert made(tmp_path, name, given) == expected
 
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from vramledger.frozen import frozen
 from vramledger.workload.schema import COLUMNS
-from vramledger.workload.store import ROW_GROUP
+from vramledger.workload.store import read_batches
 
 if TYPE_CHECKING:
     import numpy as np
@@ -72,10 +72,7 @@ def _kind(name: str) -> str:
 
 def narrow(path: Path, names: Sequence[str]) -> Iterator["pa.RecordBatch"]:
     """The rows of a stored workload with these columns alone."""
-    import pyarrow.parquet as pq
-
-    with pq.ParquetFile(path) as found:
-        yield from found.iter_batches(batch_size=ROW_GROUP, columns=list(names))
+    return read_batches(path, names)
 
 
 def numbers_of(found: Column) -> int:

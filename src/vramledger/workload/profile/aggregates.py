@@ -48,10 +48,10 @@ def octave_step(tokens: Expression) -> Expression:
 
 
 def bin_of_step(step: int) -> int:
-    """The bin of `bins.EDGES` that an `octave_step` lies in."""
+    """The bin of `bins.EDGES` that an `octave_step` lies in; steps beyond the last edge are in the last."""
     if step < 0:
         return 0
-    return bin_of(next(edge for edge in EDGES if edge**PER_OCTAVE >= 2**step))
+    return bin_of(next((edge for edge in EDGES if edge**PER_OCTAVE >= 2**step), EDGES[-1]))
 
 
 def frequency(table: Expression, value: Expression) -> Expression:
