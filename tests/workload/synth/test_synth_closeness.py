@@ -163,3 +163,9 @@ def test_steps_of_whole_numbers_put_each_atom_at_its_value() -> None:
     found = steps_at(np.array([3.0, 4.0, 9.0]), quantiles.tolist(), whole=True).shares
     real = [(values == each).mean() for each in (3, 4, 9)]
     assert np.abs(found - real).max() < 0.001
+
+
+def test_samples_of_less_than_half_a_request_a_cell_still_have_a_sampling_error() -> None:
+    few = np.full(400, 0.02)  # 8 requests over 400 cells
+    (error,) = sampling_error(few, few, (kolmogorov_smirnov,), 0.99, np.random.default_rng(0))
+    assert 0 < error.typical <= error.limit <= 1

@@ -111,3 +111,10 @@ def test_a_profile_without_token_counts_is_refused() -> None:
         "The profile has no token counts, so no lengths can be drawn from it; import the log with a "
         "tokenizer, or give a profile that has them."
     )
+
+
+def test_lengths_beyond_the_last_edge_are_drawn(tmp_path: Path) -> None:
+    longest = (1 << 31) - 1
+    rows = [request(row, input_tokens=longest - row % 2, output_tokens=1) for row in range(9)]
+    drawn = LengthDraws(profile_of(rows, tmp_path)).draw(np.random.default_rng(0), 50)
+    assert set(drawn.input_tokens.tolist()) <= {longest - 1, longest}

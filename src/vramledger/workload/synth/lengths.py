@@ -175,7 +175,7 @@ class _Marginal:
         self._shares = (
             np.linspace(0, 1, len(self._quantiles)) if lengths.quantiles else np.array(_COARSE)
         )
-        edges = np.array(EDGES, float)
+        edges = np.array((*EDGES, _END), float)
         self._low = self._share_below(edges[:-1])
         self._width = self._share_below(edges[1:]) - self._low
         self._least = np.maximum(edges[:-1], lengths.min)
@@ -214,6 +214,7 @@ class _Marginal:
         return np.rint(found)
 
 
+_END: Final = 1 << 31  # of the last bin, which has no edge of its own: what 32 bits hold
 _COARSE: Final = (0.0, 0.1, 0.25, 0.5, 0.75, 0.9, 0.95, 0.99, 0.999, 1.0)
 
 

@@ -41,7 +41,8 @@ def sampling_error(
     import numpy as np
 
     scale = max(1.0, float(first.sum() + second.sum()) / _MOST)
-    pooled = np.rint((first + second) / scale).astype(np.int64)
+    upto = np.rint(np.cumsum(first + second) / scale)  # many cells below a half still add up
+    pooled = np.diff(upto, prepend=0).astype(np.int64)
     whole = int(pooled.sum())
     size = min(max(round(float(first.sum()) / scale), 1), whole - 1)
     dealt = rng.multivariate_hypergeometric(pooled, size, DEALS, method="marginals")
