@@ -31,12 +31,14 @@ class Target:
         cases: inputs in a long run.
         make: an input; everything random in it comes from the argument.
         read: reads the input, in a folder of its own, and checks the result it gives.
+        few: inputs in a short run.
     """
 
     name: str
     cases: int
     make: Callable[[Random], Any]
     read: Callable[[Any, Path], object]
+    few: int = 150
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,6 +16,7 @@ from fuzz.targets import (
     measurements,
     options,
     plans,
+    profiles,
     request_logs,
     weights,
 )
@@ -29,9 +30,9 @@ MODULES = (
     measurements,
     options,
     request_logs,
+    profiles,
 )
 TARGETS = [target for module in MODULES for target in module.TARGETS]
-FEW = 150
 MANY = 100_000
 each = pytest.mark.parametrize("target", TARGETS, ids=[target.name for target in TARGETS])
 
@@ -46,8 +47,8 @@ def test_a_long_search_reads_enough() -> None:
 
 @each
 def test_a_few_hostile_inputs_are_read_or_refused(target: Target, tmp_path: Path) -> None:
-    tally = drive(target, FEW, "few", tmp_path)
-    assert tally.read + tally.refused == FEW
+    tally = drive(target, target.few, "few", tmp_path)
+    assert tally.read + tally.refused == target.few
     assert tally.refused > 0
 
 

@@ -11,20 +11,22 @@ from fuzz.mutation import damaged_bytes, damaged_text, noise
 from vramledger.errors import BadInput
 from vramledger.report.workload_import import to_json, to_text
 from vramledger.workload.importer import Options, import_logs
-from workload_log_samples import LOGS
-from workload_samples import TRACES
+from workload_log_samples import LOG_VARIANTS, LOGS
+from workload_samples import TRACES, VARIANTS
 
 MARKS = (
     "null", "true", "-1", "0", "1e400", "9" * 400, "NaN", "inf", "1.5", '"', '""', "{", "}", "[", "]",
     ",", ",,", "\n", "\r", "\0", ":", "\ud800", "2024-13-45", "1970-01-01T00:00:00Z", "[" * 300,
-    '{"a": ' * 40, "\x1b[31m", "é" * 9,
+    '{"a": ' * 40, "\x1b[31m", "é" * 9, "2147483648", "-0", "\ufeff", "\u0663", "\u2028", "1_0", "\r\n", ";",
+    "[" * 2_000, "x" * 5_000, "0001-01-01T00:00:00Z", "9999-12-31T23:59:59Z", "23:59:60", "+99:99",
 )  # fmt: skip
 
 
 @cache
 def samples() -> list[bytes]:
-    """A small log of every format."""
-    return [content for _, content in (*TRACES.values(), *LOGS.values())]
+    """A small log of every shape of every format."""
+    variants = (*VARIANTS.values(), *LOG_VARIANTS.values())
+    return [each.content for each in (*TRACES.values(), *LOGS.values(), *variants)]
 
 
 def make_log(random: Random) -> bytes:
