@@ -10,7 +10,7 @@ from vramledger.workload.loss import LossReport
 from vramledger.workload.metadata import Metadata
 from vramledger.workload.placing import week_offset_s
 from vramledger.workload.schema import COLUMNS
-from vramledger.workload.table_flaws import Flaw, first_flaw, flaws, whole
+from vramledger.workload.table_flaws import Flaw, first_flaw, flaws, timed, whole
 from vramledger.workload.tables import Fetch, Requests
 
 _PER_S: Final = {"": 1, "s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}
@@ -106,7 +106,7 @@ def _typed(column: Any, source: _Source) -> Any:
         return column
     _need(of.is_numeric(), source, "a time or numbers" if kind == "float64" else "whole numbers")
     if kind == "float64":
-        return _in_seconds(column.cast("float64"), source)
+        return _in_seconds(timed(column, source.target), source)
     return column if of.is_integer() else whole(column)
 
 

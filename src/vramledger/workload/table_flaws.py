@@ -1,6 +1,7 @@
 """Rows of a foreign table that are no requests: conditions that every engine answers alike.
 
-NaN needs no condition of its own: engines order it above all numbers.
+NaN is asked for by name: engines order it above all numbers, but statistics of Parquet files leave it out,
+and by those an engine may take a comparison for answered.
 """
 
 from collections.abc import Callable, Sequence
@@ -12,8 +13,8 @@ from vramledger.workload.schema import COLUMNS
 Expression = Any  # Ibis has no types for mypy
 
 _EXACT: Final = float(1 << 53)  # beyond it not every whole number is a float
-_MOST_TIME: Final = 1e18  # of lengths of time, in any unit
-_MOST_MOMENT: Final = 1e20  # nanoseconds since 1970 are below it
+_MOST_TIME: Final = 1e15  # of lengths of time, in any unit: as milliseconds they fit 64 bits
+_MOST_MOMENT: Final = 9.2e18  # of moments, in any unit: they fit 64 bits
 _SIGNED: Final = ("think_s",)  # clocks that disagree make it negative
 
 
@@ -37,6 +38,18 @@ def whole(column: Expression) -> Expression:
 
     value = column.cast("float64")
     return ibis.ifelse(_is_not_whole(value), ibis.null(), column).cast("int64")
+
+
+def timed(column: Expression, target: str) -> Expression:
+    """A column as times, in floats; null where it is beyond any clock.
+
+    Engines may work out what follows of a row before they leave it out.
+    """
+    import ibis
+
+    value = column.cast("float64")
+    most = _MOST_MOMENT if target == "arrival_s" else _MOST_TIME
+    return ibis.ifelse(_is_beyond(value, most), ibis.null(), value)
 
 
 def first_flaw(found: Sequence[Flaw]) -> Expression:
@@ -63,18 +76,19 @@ def _conditions(target: str) -> Sequence[_Condition]:
 def _is_not_whole(value: Expression) -> Expression:
     import ibis
 
-    beyond = (value > _EXACT) | (value < -_EXACT)
+    beyond = _is_beyond(value, _EXACT)
     within = ibis.ifelse(beyond, ibis.null(), value)  # engines floor to whole numbers of 64 bits
     return beyond | (within != within.floor()).fill_null(False)
 
 
+def _is_beyond(value: Expression, most: float) -> Expression:
+    return value.isnan() | (value > most) | (value < -most)
+
+
 _NOT_WHOLE: Final[_Condition] = ("is not a whole number", _is_not_whole)
 _NEGATIVE: Final[_Condition] = ("is negative", lambda value: value < 0)
-_NO_TIME: Final[_Condition] = (
-    "is beyond any clock",
-    lambda value: (value > _MOST_TIME) | (value < -_MOST_TIME),
-)
+_NO_TIME: Final[_Condition] = ("is beyond any clock", lambda value: _is_beyond(value, _MOST_TIME))
 _NO_MOMENT: Final[_Condition] = (
     "is beyond any clock",
-    lambda value: (value > _MOST_MOMENT) | (value < -_MOST_MOMENT),
+    lambda value: _is_beyond(value, _MOST_MOMENT),
 )
