@@ -28,11 +28,9 @@ def address(url: str) -> Address:
     Raises:
         BadInput: no URL, a password in it, or no table.
     """
-    parts = urlsplit(url)
+    parts = _split(url)
     options = dict(parse_qsl(parts.query))
-    if not parts.scheme or "://" not in url:
-        raise BadInput("--table takes a URL such as postgres://USER@HOST/DATABASE?table=NAME.")
-    if parts.password is not None or "password" in options:
+    if parts.password is not None or any("password" in name.casefold() for name in options):
         raise BadInput(
             "--table holds a password, which everyone on this machine can read; take it out and "
             "put it into the environment (PGPASSWORD) or ~/.pgpass."
@@ -43,6 +41,16 @@ def address(url: str) -> Address:
     schema, _, table = name.rpartition(".")
     server = urlunsplit(parts._replace(query=urlencode(options)))
     return Address(server, parts.scheme, table, schema or None)
+
+
+def _split(url: str) -> SplitResult:
+    try:
+        parts = urlsplit(url)
+    except ValueError:  # brackets of an IPv6 address that are not closed
+        parts = SplitResult("", "", "", "", "")
+    if not parts.scheme or "://" not in url:
+        raise BadInput("--table takes a URL such as postgres://USER@HOST/DATABASE?table=NAME.")
+    return parts
 
 
 @contextmanager
@@ -104,8 +112,16 @@ def _table(connection: Any, asked: Address) -> Any:
     try:
         return connection.table(asked.table, database=asked.schema)
     except (IbisError, TableNotFound):
-        known = connection.list_tables(database=asked.schema)
+        known = _tables(connection, asked)
     raise UnknownName("table", asked.table, known, f"the database of {asked.scheme}")
+
+
+def _tables(connection: Any, asked: Address) -> list[str]:
+    """The names there are. Ibis lists DuckDB's by a call that DuckDB 2 no longer has."""
+    if connection.name == "duckdb":
+        rows = connection.con.sql("SELECT table_name FROM information_schema.tables").fetchall()
+        return [name for (name,) in rows]
+    return list(connection.list_tables(database=asked.schema))
 
 
 def _fetch(connection: Any) -> Any:

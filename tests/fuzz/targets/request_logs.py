@@ -26,7 +26,10 @@ MARKS = (
 def samples() -> list[bytes]:
     """A small log of every shape of every format."""
     variants = (*VARIANTS.values(), *LOG_VARIANTS.values())
-    return [each.content for each in (*TRACES.values(), *LOGS.values(), *variants)]
+    return [
+        *(each.content for each in (*TRACES.values(), *LOGS.values())),
+        *(each.content for each in variants),
+    ]
 
 
 def make_log(random: Random) -> bytes:

@@ -53,6 +53,10 @@ def test_the_json_has_the_keys_others_rely_on(profile: Profile) -> None:
             {"arrival": {"mean_per_s": float("nan")}},
             "p.json: arrival.mean_per_s must be a number; make the profile again.",
         ),
+        (
+            {"arrival": {"step_s": 0}},
+            "p.json: arrival.step_s must be one of (60, 300, 900, 3600, 10800); make the profile again.",
+        ),
         ({"scenarios": 3}, "p.json: scenarios must be a list; make the profile again."),
         (
             {"schema": "other/1"},

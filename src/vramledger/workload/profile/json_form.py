@@ -12,8 +12,9 @@ from types import NoneType, UnionType
 from typing import Any, Final, Union, get_args, get_origin
 
 from vramledger.errors import BadInput
+from vramledger.workload.profile.arrivals import STEPS_S
 from vramledger.workload.profile.bins import EDGES
-from vramledger.workload.profile.profile import SCHEMA, Cell, Lengths, Profile, Slice
+from vramledger.workload.profile.profile import SCHEMA, Arrival, Cell, Lengths, Profile, Slice
 from vramledger.written_file import refuse_place
 
 _OF_WHOLE: Final = ("input_tokens", "output_tokens", "joint")
@@ -155,6 +156,8 @@ def _record(kind: Any, value: Any, where: str, key: str) -> Any:
         _need(0 <= made.input_bin < len(EDGES), where, key, "a cell of known bins")
         _need(0 <= made.output_bin < len(EDGES), where, key, "a cell of known bins")
         _need(made.requests > 0, where, key, "a cell with requests")
+    if kind is Arrival:
+        _need(made.step_s in STEPS_S, where, f"{key}.step_s", f"one of {STEPS_S}")
     if kind is Lengths:
         _need(_known(made.bins), where, f"{key}.bins", "pairs of a known bin and its requests")
     return made
