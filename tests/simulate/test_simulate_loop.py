@@ -232,6 +232,10 @@ def test_steps_that_take_no_time_end() -> None:
             "Request 0 arrives at -1000000 ns, before the start; count times from the first arrival.",
         ),
         (
+            arrival(1, 1, salt=-1),
+            "Request 0 has the prefix salt -1, but salts count from 0; give another.",
+        ),
+        (
             arrival(1, 1, cancel_after_ns=-1),
             "Request 0 is cancelled -1 ns after it arrives, which is before; give 0 or more.",
         ),

@@ -79,6 +79,10 @@ def _refuse_nonsense(number: int, arrival: Arrival) -> None:
         raise BadInput(
             f"Request {number} has {arrival.input_tokens} input and {arrival.output_tokens} output tokens, but needs at least one of each."
         )
+    if arrival.salt < 0:
+        raise BadInput(
+            f"Request {number} has the prefix salt {arrival.salt}, but salts count from 0; give another."
+        )
     if arrival.cancel_after_ns is not None and arrival.cancel_after_ns < 0:
         raise BadInput(
             f"Request {number} is cancelled {arrival.cancel_after_ns} ns after it arrives, which is before; give 0 or more."

@@ -11,7 +11,7 @@ class Arrival:
 
     `prefix` holds identities of its leading blocks of `block_size` tokens, of prompt and answer in
     one row: equal identities mean equal tokens up to there. Blocks beyond it belong to this request alone.
-    `salt` keeps prefixes of tenants apart. `cancel_after_ns` counts from the arrival;
+    `salt`, from 0, keeps prefixes of tenants apart. `cancel_after_ns` counts from the arrival;
     `times_out` says whether that end is the client's limit or was planned.
     """
 
