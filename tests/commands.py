@@ -2,8 +2,13 @@
 
 import subprocess
 import sys
+from collections.abc import Callable
+from contextlib import chdir, redirect_stderr, redirect_stdout
+from io import StringIO
 from pathlib import Path
 from typing import Any
+
+from vramledger.cli.main import run
 
 VRAM = [sys.executable, "-m", "vramledger"]
 LAUNCH = "vllm serve Qwen/Qwen3-8B"
@@ -26,9 +31,21 @@ def vram(arguments: list[str], folder: Path, **settings: Any) -> subprocess.Comp
     )
 
 
-def said(arguments: list[str], folder: Path) -> str:
+def vram_here(arguments: list[str], folder: Path) -> subprocess.CompletedProcess[str]:
+    """The command in this process, which has its libraries loaded; where the process is not the point."""
+    out, err = StringIO(), StringIO()
+    with chdir(folder), redirect_stdout(out), redirect_stderr(err):
+        code = run(arguments)
+    return subprocess.CompletedProcess(arguments, code, out.getvalue(), err.getvalue())
+
+
+def said(
+    arguments: list[str],
+    folder: Path,
+    command: Callable[..., subprocess.CompletedProcess[str]] = vram,
+) -> str:
     """The one sentence on stderr, without the program's name."""
-    done = vram(arguments, folder)
+    done = command(arguments, folder)
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr.startswith("vram: ")
     sentence = done.stderr.removeprefix("vram: ").removesuffix("\n")
