@@ -96,7 +96,9 @@ def as_outcome(fast: FastOutcome, load: Load) -> Outcome:
 
 
 def _request(rank: int, asked: Any, found: Any) -> RequestOutcome:
-    moments = {name: None if found[name] == UNSET else int(found[name]) for name in _MAY_BE_UNSET}
+    moments: dict[str, Any] = {
+        name: None if found[name] == UNSET else int(found[name]) for name in _MAY_BE_UNSET
+    }
     return RequestOutcome(
         rank=rank,
         ending=ENDINGS[found["ending"]],

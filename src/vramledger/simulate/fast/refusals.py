@@ -23,5 +23,5 @@ def not_counted(settings: Settings, load: Load) -> str:
 def not_followed(settings: Settings) -> str:
     """Why not even every block can be followed, or an empty text when it can."""
     if any(not isinstance(one, FullAttention) for one in settings.groups):
-        return "windows or states"
+        return "windows or recurrent states"
     return ""

@@ -10,8 +10,10 @@ from vramledger.simulate.fast.compiled import compiled
 
 @compiled
 def _bucket(world: World, owner: int, name: int, group: int) -> int:
-    mixed = owner * 0x9E3779B97F4A7C1 + name * 0x2545F4914F6CDD1D + group * 0x517CC1B727220A95
-    return ((mixed >> 29) ^ (mixed >> 7)) & (len(world.buckets) - 1)
+    """Names in a row stand in neighbouring buckets, so that a prefix is read as one piece of memory."""
+    mixed = (owner + group * 0x517CC1B727220A95) * 0x2545F4914F6CDD1D
+    far = (name >> 12) * 0x9E3779B97F4A7C1
+    return ((mixed >> 32) + (far >> 20) + name) & (len(world.buckets) - 1)
 
 
 @compiled

@@ -78,10 +78,10 @@ def _tokens_wanted(world: World, rank: int) -> int:
     """Tokens that a running request gets, before blocks are looked for; 0 to pass it over."""
     engine, request = world.engine[0], world.requests[rank]
     computed, placeholders = int(request.computed), int(request.placeholders)
-    whole = int(request.prompt) + request.asked
+    whole = int(request.prompt) + int(request.asked)
     if placeholders > 0 and computed + 2 - placeholders >= whole:
         return 0
-    tokens = known(world, rank) + request.drafts + placeholders - computed
+    tokens = known(world, rank) + int(request.drafts) + placeholders - computed
     if 0 < engine.cap < tokens:
         tokens = int(engine.cap)
     return min(tokens, most(world), int(engine.max_model_len) - computed - 1)

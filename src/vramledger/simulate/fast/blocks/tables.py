@@ -77,7 +77,9 @@ def fits(world: World, slots: int, found: int, spare: int) -> bool:
     engine = world.engine[0]
     required = -(-slots // engine.block_size)
     room = engine.free - spare - max(required - found, 0) * engine.groups
-    return bool(room >= 0) and bool(room >= evictable(world, found))
+    if room < 0 or room >= found * engine.groups:
+        return bool(room >= 0)  # whether or not the blocks found are held by others
+    return bool(room >= evictable(world, found))
 
 
 @compiled
