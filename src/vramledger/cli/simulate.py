@@ -1,0 +1,61 @@
+"""``vram simulate LAUNCH --gpu NAME --workload W``: a workload on a deployment, step for step."""
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from vramledger.cli.needs import need_full
+from vramledger.cli.output import show, show_json
+from vramledger.errors import ExitCode
+
+
+@click.command("simulate")
+@click.argument("launch", metavar="LAUNCH|PLAN")
+@click.option("--gpu", help="The accelerator: a name of vram gpus, or auto.")
+@click.option("--workload", type=click.Path(path_type=Path), help="A stored workload (.parquet).")
+@click.option("--scenario", help="daily, peak, long-burst, tail, day or night; or one of the plan.")
+@click.option("--rate-scale", type=float, help="Arrivals times this.")
+@click.option("--replicas", type=int, default=1, help="Equal servers behind a round-robin router.")
+@click.option("--no-prefix", is_flag=True, help="Leave out the workload's own prefix hits.")
+@click.option(
+    "--end",
+    type=click.Choice(["low", "expected"]),
+    default="low",
+    help="End of the ledger's band that gives the KV pool; low by default, as decisions use it.",
+)
+@click.option("--engine-version", help="The engine's version, when the launch does not say.")
+@click.option("--model", help="The model, when the launch names a path that is not here.")
+@click.option("--coefficients", help="A file with your own step-time coefficients.")
+@click.option("--seed", type=click.IntRange(min=0), default=0, help="Of every draw; 0 by default.")
+@click.option("-o", "out", type=click.Path(path_type=Path), help="The run's folder; new.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+def command(*, as_json: bool, **asked: Any) -> int:
+    """Latency, queue, preemption and KV use of a workload on a deployment, simulated.
+
+    LAUNCH is the command as you would type it, or a file that holds one; a PLAN brings the model, the
+    arguments, the workload and the contract of a scenario. The run is written to a folder, runs/... by
+    default.
+    """
+    need_full("vram simulate", ("duckdb", "pyarrow", "numpy", "numba", "scipy"))
+    from vramledger.cli.simulate_asked import question_of, written
+    from vramledger.cli.workload.progress_bar import progress_bar
+    from vramledger.report.simulation import to_text
+    from vramledger.report.simulation_json import to_json
+    from vramledger.simulate.run import NotServed, simulate_case
+
+    question = question_of(asked)
+    with progress_bar("simulate", "requests") as bar:
+        found = simulate_case(question, bar)
+    if isinstance(found, NotServed):
+        show(
+            f"Nothing was simulated, because the deployment does not start: {found.reason}",
+            err=True,
+        )
+        return ExitCode.DOES_NOT_HOLD
+    folder = written(found, asked)
+    if as_json:
+        show_json(to_json(found, folder))
+    else:
+        show(to_text(found, folder))
+    return ExitCode.HOLDS if found.main.answers.holds else ExitCode.DOES_NOT_HOLD

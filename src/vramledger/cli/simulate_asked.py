@@ -1,0 +1,173 @@
+"""The options of ``vram simulate`` as a question, and its run as a folder."""
+
+import shlex
+from collections.abc import Mapping
+from dataclasses import replace
+from datetime import UTC, datetime
+from math import isfinite
+from pathlib import Path
+from typing import Any, Final
+
+from vramledger.cli.predict_asked import fit_of
+from vramledger.engine.launch import Launch
+from vramledger.engine.read import read_launch
+from vramledger.errors import BadInput, CannotKnow
+from vramledger.ledger.case import Case
+from vramledger.ledger.question import accelerator_for, model_of
+from vramledger.record.document import Deployment
+from vramledger.record.durable import file_sha256
+from vramledger.record.naming import folder_name
+from vramledger.simulate.load import Part
+from vramledger.simulate.planned import Planned, is_plan, planned
+from vramledger.simulate.run import Question, Simulation
+from vramledger.simulate.written_run import description_of, write_run
+from vramledger.workload.scenarios import DEFINITIONS
+
+_ENGINE: Final = "vllm"
+_MOST_RATE: Final = 1000.0
+_MOST_REPLICAS: Final = 1024
+_RUNS: Final = Path("runs")
+
+
+def question_of(asked: Mapping[str, Any]) -> Question:
+    """What the options ask.
+
+    Raises:
+        BadInput: an option is missing or means nothing.
+        UnknownName: a model, card, flag, scenario or version that is none.
+        CannotKnow: another engine than vLLM, or a plan that is no single deployment.
+    """
+    plan = planned(asked["launch"], asked["scenario"]) if is_plan(asked["launch"]) else None
+    launch = _launch(asked, plan)
+    part = Part(_workload(asked, plan), _slice(asked), _rate(asked, plan))
+    _check_replicas(asked["replicas"])
+    if asked["out"] is not None and asked["out"].exists():
+        _refuse_taken(asked["out"])
+    return Question(
+        case=_case(asked, launch, plan),
+        part=part,
+        replicas=asked["replicas"],
+        prefix=not asked["no_prefix"],
+        end=asked["end"],
+        seed=asked["seed"],
+        contract=None if plan is None else plan.contract,
+        fit=fit_of(asked["coefficients"]),
+    )
+
+
+def written(simulation: Simulation, asked: Mapping[str, Any]) -> Path:
+    """The folder of the run, written.
+
+    Raises:
+        BadInput: it is taken or cannot be written.
+    """
+    question, main = simulation.question, simulation.main
+    part = question.part
+    name = f"{simulation.deployment.model.id} {part.workload.stem}"
+    description = description_of(
+        name,
+        _deployment(simulation),
+        scenario=part.scenario,
+        workload_sha256=file_sha256(part.workload),
+        seed=question.seed,
+        rate_scale=part.rate_scale,
+        replicas=question.replicas,
+        prefix_hits=simulation.own is not None,
+        kv_pool_end=question.end,
+        num_gpu_blocks=simulation.pool.num_blocks,
+    )
+    folder: Path = asked["out"] or _RUNS / folder_name(datetime.now(UTC), name)
+    write_run(
+        folder,
+        description,
+        simulation.offered,
+        main.figures,
+        main.engines,
+        main.settings,
+        rows_known=part.is_whole,
+        notes=simulation.notes,
+    )
+    return folder
+
+
+def _deployment(simulation: Simulation) -> Deployment:
+    deployment, settings = simulation.deployment, simulation.main.settings
+    return Deployment(
+        engine=_ENGINE,
+        engine_version=deployment.version,
+        model=deployment.model.id,
+        gpu=deployment.accelerator.name,
+        arguments={
+            "tensor-parallel-size": deployment.layout.tp,
+            "data-parallel-size": deployment.layout.dp,
+            "max-model-len": settings.max_model_len,
+            "max-num-seqs": settings.max_num_seqs,
+            "max-num-batched-tokens": settings.token_budget,
+            "block-size": settings.block_size,
+            "kv-cache-dtype": simulation.pool.layout.cache_dtype,
+            "enable-prefix-caching": deployment.enable_prefix_caching.value,
+            "async-scheduling": settings.async_scheduling,
+            "gpu-memory-utilization": deployment.gpu_memory_utilization.value,
+        },
+    )
+
+
+def _launch(asked: Mapping[str, Any], plan: Planned | None) -> Launch:
+    text = asked["launch"] if plan is None else shlex.join(plan.command)
+    version = asked["engine_version"] or (None if plan is None else plan.version)
+    launch = read_launch(text, version=version)
+    if launch.engine != _ENGINE:
+        raise CannotKnow(
+            f"The scheduler of {launch.engine} is not simulated; vllm launches are simulated."
+        )
+    return replace(launch, model=asked["model"]) if asked["model"] is not None else launch
+
+
+def _case(asked: Mapping[str, Any], launch: Launch, plan: Planned | None) -> Case:
+    version = asked["engine_version"] or (None if plan is None else plan.version)
+    if asked["gpu"] is not None:
+        card = accelerator_for(asked["gpu"])
+    elif plan is not None and len(plan.accelerators) == 1:
+        card = plan.accelerators[0]
+    else:
+        raise BadInput("State the accelerator with --gpu NAME; vram gpus lists the names.")
+    return Case(launch=launch, model=model_of(launch), accelerator=card, version=version)
+
+
+def _workload(asked: Mapping[str, Any], plan: Planned | None) -> Path:
+    given: Path | None = asked["workload"] or (None if plan is None else plan.workload)
+    if given is None:
+        raise BadInput(
+            "State the requests with --workload FILE.parquet; vram workload import makes one of logs, "
+            "vram workload synth of a profile."
+        )
+    return given
+
+
+def _slice(asked: Mapping[str, Any]) -> str | None:
+    """The part of the workload: a plan's scenario of a name of its own takes all of it."""
+    name: str | None = asked["scenario"]
+    known = name in DEFINITIONS or not is_plan(asked["launch"])
+    return name if known else None
+
+
+def _rate(asked: Mapping[str, Any], plan: Planned | None) -> float:
+    given = asked["rate_scale"]
+    rate = given if given is not None else (1.0 if plan is None else plan.rate_scale)
+    if not (isfinite(rate) and 0 < rate <= _MOST_RATE):
+        raise BadInput(
+            f"--rate-scale is {rate:g}; it is a factor on the arrivals above 0 and up to {_MOST_RATE:g}."
+        )
+    return float(rate)
+
+
+def _check_replicas(replicas: int) -> None:
+    if not 1 <= replicas <= _MOST_REPLICAS:
+        raise BadInput(
+            f"--replicas is {replicas}; it must be a whole number from 1 to {_MOST_REPLICAS}."
+        )
+
+
+def _refuse_taken(out: Path) -> None:
+    if not out.is_dir() or any(out.iterdir()):
+        raise BadInput(f"{out} holds something already; name a folder that is not there yet.")

@@ -1,0 +1,158 @@
+"""A simulation for a terminal."""
+
+from collections.abc import Callable
+from math import isinf
+from pathlib import Path
+from typing import Final
+
+from vramledger.report.number import duration, rate, share
+from vramledger.report.table import table
+from vramledger.simulate.answers import Answers
+from vramledger.simulate.judged import Line
+from vramledger.simulate.percentiles import Percentiles
+from vramledger.simulate.run import Played, Simulation
+
+_HEAD: Final = ("", "p50", "p95", "p99", "max")
+_RIGHT: Final = frozenset({1, 2, 3, 4})
+_LATENCIES: Final = {
+    "ttft_s": "TTFT",
+    "itl_s": "ITL",
+    "tpot_s": "TPOT",
+    "queue_s": "queue",
+    "e2e_s": "E2E",
+}
+_VERDICTS: Final = {True: "PASS", False: "FAIL", None: "not checked"}
+_LEAST_SHARE: Final = 0.0005
+
+
+def to_text(simulation: Simulation, folder: Path) -> str:
+    """The simulation as lines of text; its title says that it is one."""
+    blocks = [
+        _title(simulation),
+        *_section("with the workload's prefix hits", simulation.own),
+        *_section("without prefix hits", simulation.no_hits),
+        _sanity(simulation),
+        *(f"note: {note}" for note in simulation.notes),
+        f"run         {folder}",
+    ]
+    return "\n".join(blocks)
+
+
+def _title(simulation: Simulation) -> str:
+    question, deployment = simulation.question, simulation.deployment
+    part, layout = question.part, deployment.layout
+    scenario = f", scenario {part.scenario}" if part.scenario else ""
+    scaled = f", arrivals x{part.rate_scale:g}" if part.rate_scale != 1 else ""
+    servers = f"{question.replicas} x " if question.replicas > 1 else ""
+    return "\n".join(
+        (
+            f"SIMULATED, not measured: {part.workload.name}{scenario}{scaled}",
+            (
+                f"{servers}{deployment.model.id} on {layout.gpus} x {deployment.accelerator.name}, "
+                f"vLLM {deployment.version}"
+            ),
+            (
+                f"{simulation.pool.num_blocks:,} KV blocks of {simulation.main.settings.block_size} tokens "
+                f"(the {_END[question.end]} of the ledger's band), seed {question.seed}"
+            ),
+        )
+    )
+
+
+_END: Final = {"low": "pessimistic end", "expected": "expected value"}
+
+
+def _section(title: str, played: Played | None) -> list[str]:
+    if played is None:
+        return []
+    found = played.answers
+    lines = ["", f"SIMULATED {title}", *_table(found), *_counts(found)]
+    lines += [_judged(line) for line in found.lines]
+    return lines + ([f"stuck       {found.stuck}"] if found.stuck else [])
+
+
+def _table(found: Answers) -> list[str]:
+    levels = found.levels
+    rows = [
+        _row("KV use", levels.kv_usage, _share),
+        _row("running", levels.running, _count),
+        _row("waiting", levels.waiting, _count),
+        *(_row(title, found.latency[name], _time) for name, title in _LATENCIES.items()),
+        _row("KV GiB-s", found.holding.each, _plain),
+    ]
+    return table(_HEAD, rows, _RIGHT)
+
+
+def _counts(found: Answers) -> list[str]:
+    ended = ", ".join(
+        f"{count:,} {name.replace('_', ' ')}" for name, count in found.requests.items() if count
+    )
+    cost, levels = found.recomputing, found.levels
+    goodput = found.goodput_per_hour
+    hourly = "no contract was stated" if goodput is None else f"{goodput:,.0f} requests an hour"
+    drains = "drains" if found.queue_drains else "does not drain while requests arrive"
+    return [
+        f"requests    {ended}",
+        (
+            f"preemptions {cost.preemptions:,}; {cost.tokens:,} tokens computed again, {share(cost.share)} of "
+            f"all, about {duration(cost.seconds)} of GPU time"
+        ),
+        f"goodput     {hourly}",
+        f"queue       {drains}",
+        f"limit       {_binding(levels.binding)}",
+        f"KV GiB-s    the hundredth of the requests with most takes {share(found.holding.longest_share)}",
+        f"prefix hits {share(found.hit_share)} of the input tokens",
+        (
+            f"simulated   {duration(levels.span_s)} in {found.steps:,} steps, {found.per_wall_s:,.0f} requests "
+            f"a second of this machine ({'compiled' if found.compiled else 'step by step'})"
+        ),
+    ]
+
+
+def _binding(shares: dict[str, float]) -> str:
+    ordered = sorted(shares.items(), key=lambda part: -part[1])
+    said = [f"{name} {share(part)}" for name, part in ordered if part > _LEAST_SHARE]
+    return ", ".join(said) + " of the time"
+
+
+def _judged(line: Line) -> str:
+    return f"{_VERDICTS[line.holds]:<11} {line.asked}: {line.found}"
+
+
+def _sanity(simulation: Simulation) -> str:
+    sanity = simulation.sanity
+    offered = "all at once" if sanity.offered_per_s is None else rate(sanity.offered_per_s)
+    residual = (
+        ""
+        if sanity.little_residual is None
+        else f"; Little's law holds within {share(abs(sanity.little_residual))}"
+    )
+    return (
+        f"\ntheory      mean requests: {sanity.concurrency:,.0f} run at once, saturation at "
+        f"{rate(sanity.saturation_per_s)}, offered {offered}{residual}"
+    )
+
+
+def _row(title: str, found: Percentiles, say: Callable[[float], str]) -> tuple[str, ...]:
+    values = (found.p50, found.p95, found.p99, found.max)
+    return (title, *("-" if value is None else _said(value, say) for value in values))
+
+
+def _said(value: float, say: Callable[[float], str]) -> str:
+    return "inf" if isinf(value) else say(value)
+
+
+def _share(value: float) -> str:
+    return share(value)
+
+
+def _count(value: float) -> str:
+    return f"{value:,.0f}"
+
+
+def _plain(value: float) -> str:
+    return f"{value:,.4g}"
+
+
+def _time(seconds: float) -> str:
+    return f"{seconds * 1e3:,.4g} ms" if seconds < 1 else f"{seconds:,.4g} s"

@@ -1,0 +1,90 @@
+"""A simulation as JSON: ``vramledger.simulation/1``."""
+
+from math import isinf
+from pathlib import Path
+from typing import Any, Final
+
+from vramledger.simulate.answers import Answers
+from vramledger.simulate.percentiles import Percentiles
+from vramledger.simulate.run import Simulation
+
+SCHEMA: Final = "vramledger.simulation/1"
+_NO_CONTRACT: Final = "no contract was stated; simulate a plan's scenario"
+
+
+def to_json(simulation: Simulation, folder: Path) -> dict[str, Any]:
+    """The object; an infinite percentile is the text "inf", what is not known is null."""
+    question, sanity = simulation.question, simulation.sanity
+    return {
+        "schema": SCHEMA,
+        "run": str(folder),
+        "origin": "simulated",
+        "deployment": _deployment(simulation),
+        "scenario": question.part.scenario,
+        "rate_scale": question.part.rate_scale,
+        "replicas": question.replicas,
+        "seed": question.seed,
+        "prefix_hits": simulation.own is not None,
+        **_answers(simulation.main.answers),
+        "without_prefix_hits": _answers(simulation.no_hits.answers),
+        "theory": {
+            "concurrency": sanity.concurrency,
+            "saturation_requests_per_s": sanity.saturation_per_s,
+            "offered_requests_per_s": sanity.offered_per_s,
+            "little_residual": sanity.little_residual,
+        },
+        "notes": list(simulation.notes),
+    }
+
+
+def _deployment(simulation: Simulation) -> dict[str, Any]:
+    deployment = simulation.deployment
+    return {
+        "engine": "vllm",
+        "engine_version": deployment.version,
+        "model": deployment.model.id,
+        "gpu": deployment.accelerator.name,
+        "tp": deployment.layout.tp,
+        "dp": deployment.layout.dp,
+        "kv_blocks": simulation.pool.num_blocks,
+        "kv_pool_end": simulation.question.end,
+    }
+
+
+def _answers(found: Answers) -> dict[str, Any]:
+    levels, cost = found.levels, found.recomputing
+    goodput: dict[str, Any] = {"goodput_per_hour": found.goodput_per_hour}
+    if found.goodput_per_hour is None:
+        goodput["goodput_reason"] = _NO_CONTRACT
+    return {
+        "requests": dict(found.requests),
+        "steps": found.steps,
+        "preemptions": cost.preemptions,
+        "recomputed_tokens": cost.tokens,
+        "recomputed_share": cost.share,
+        "recomputing_s": cost.seconds,
+        "kv_usage": _percentiles(levels.kv_usage),
+        "running": _percentiles(levels.running),
+        "waiting": _percentiles(levels.waiting),
+        **{name: _percentiles(each) for name, each in found.latency.items()},
+        **goodput,
+        "queue_drains": found.queue_drains,
+        "kv_gib_s": _percentiles(found.holding.each),
+        "kv_gib_s_share_of_longest_hundredth": found.holding.longest_share,
+        "prefix_hit_share": found.hit_share,
+        "binding": dict(levels.binding),
+        "contract": [
+            {"asked": line.asked, "found": line.found, "holds": line.holds} for line in found.lines
+        ],
+        "stuck": found.stuck or None,
+        "simulated_s": levels.span_s,
+        "simulated_requests_per_wall_s": found.per_wall_s,
+    }
+
+
+def _percentiles(found: Percentiles) -> dict[str, float | str | None]:
+    named = {"p50": found.p50, "p95": found.p95, "p99": found.p99, "max": found.max}
+    return {
+        name: "inf" if value is not None and isinf(value) else value
+        for name, value in named.items()
+    }

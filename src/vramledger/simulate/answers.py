@@ -1,0 +1,140 @@
+"""What a simulated run answers: latencies, levels, preemptions, KV GiB-seconds, goodput."""
+
+from collections.abc import Mapping, Sequence
+from typing import Final
+
+import numpy as np
+
+from vramledger.frozen import frozen
+from vramledger.plan.requirement import Contract
+from vramledger.record.outcome import Outcome
+from vramledger.simulate.engines import Engine
+from vramledger.simulate.figures import SHOWN, Figures
+from vramledger.simulate.judged import Line, Served, goodput_per_hour, judged
+from vramledger.simulate.levels import Levels, drains, levels_of, output_gaps
+from vramledger.simulate.offered import Offered
+from vramledger.simulate.percentiles import Percentiles, percentiles
+from vramledger.simulate.settings import Settings
+from vramledger.simulate.step import Features
+from vramledger.simulate.step_cost import StepCost
+from vramledger.units import GIB
+
+ENDS: Final = ("ok", "failed", "rejected", "cancelled", "timed_out", "incomplete")
+
+
+@frozen
+class Holding:
+    """KV GiB-seconds that a request takes, over all GPUs of its engine; shared blocks in full."""
+
+    each: Percentiles
+    longest_share: float  # of all GiB-seconds, by the hundredth that takes most
+
+
+@frozen
+class Recomputing:
+    """What preemptions cost. `seconds` is an estimate: the tokens at a full step's price each."""
+
+    preemptions: int
+    tokens: int
+    share: float  # of all tokens that were computed
+    seconds: float
+
+
+@frozen
+class Answers:
+    """One run's answers. `lines` and `goodput_per_hour` are empty and None without a contract."""
+
+    requests: Mapping[str, int]  # offered, and each way of ending
+    steps: int
+    recomputing: Recomputing
+    levels: Levels
+    latency: Mapping[str, Percentiles]  # seconds
+    holding: Holding
+    hit_share: float  # of all input tokens, found in the prefix cache
+    queue_drains: bool
+    goodput_per_hour: float | None
+    lines: tuple[Line, ...]
+    stuck: str  # a sentence when requests could never go on, else empty
+    compiled: bool  # whether the compiled simulator ran; else the plain loop
+    wall_s: float
+
+    @property
+    def holds(self) -> bool:
+        """Whether no line fails and nothing was stuck."""
+        return not self.stuck and all(line.holds is not False for line in self.lines)
+
+    @property
+    def per_wall_s(self) -> float:
+        """Requests simulated a second of this machine's time."""
+        return self.requests["offered"] / max(self.wall_s, 1e-9)
+
+
+def answers_of(
+    offered: Offered,
+    figures: Figures,
+    engines: Sequence[Engine],
+    settings: Settings,
+    *,
+    cost: StepCost,
+    block_gib: float,
+    contract: Contract | None,
+    wall_s: float,
+) -> Answers:
+    """Everything there is to say of a run; `block_gib` is a block's size over all GPUs."""
+    levels = levels_of(engines, settings)
+    gaps = output_gaps(engines)
+    served = Served(
+        offered.input_tokens,
+        figures.outcome == Outcome.OK.value,
+        figures.latency,
+        gaps,
+        levels.span_s,
+        drains(engines, int(offered.due_ns[-1])),
+    )
+    limits = contract if contract is not None and not contract.is_empty else None
+    latency = {name: percentiles(figures.latency[name]) for name in SHOWN}
+    return Answers(
+        requests=_counts(figures),
+        steps=sum(engine.found.step_count for engine in engines),
+        recomputing=_recomputing(figures, engines, settings, cost),
+        levels=levels,
+        latency={**latency, "itl_s": gaps.percentiles},
+        holding=_holding(figures.found["block_ns"], block_gib),
+        hit_share=float(figures.found["hit_tokens"].sum() / offered.input_tokens.sum()),
+        queue_drains=served.queue_drains,
+        goodput_per_hour=None if limits is None else goodput_per_hour(limits, served),
+        lines=() if limits is None else judged(limits, served),
+        stuck=next((one.found.stuck for one in engines if one.found.stuck), ""),
+        compiled=all(engine.compiled for engine in engines),
+        wall_s=wall_s,
+    )
+
+
+def _counts(figures: Figures) -> dict[str, int]:
+    ended = {name: int((figures.outcome == name).sum()) for name in ENDS}
+    return {"offered": len(figures.outcome), **ended}
+
+
+def _recomputing(
+    figures: Figures, engines: Sequence[Engine], settings: Settings, cost: StepCost
+) -> Recomputing:
+    computed = sum(
+        int(one.found.steps["prefill_tokens"].sum() + one.found.steps["decode_tokens"].sum())
+        for one in engines
+    )
+    tokens = int(figures.found["recomputed_tokens"].sum())
+    budget = settings.token_budget
+    full = cost(Features(prefill_tokens=budget, prefill_requests=1)) / budget / 1e9
+    preemptions = int(figures.found["preemptions"].sum())
+    return Recomputing(preemptions, tokens, tokens / max(computed, 1), tokens * full)
+
+
+def _holding(block_ns: "np.ndarray[tuple[int], np.dtype[np.int64]]", block_gib: float) -> Holding:
+    each = block_ns.astype(np.float64) * block_gib / 1e9
+    most = np.sort(each)[-max(-(-len(each) // 100), 1) :]
+    return Holding(percentiles(each), float(most.sum() / max(each.sum(), 1e-300)))
+
+
+def gib_of_block(bytes_per_block: Sequence[int], ranks: int) -> float:
+    """GiB of a block over all GPUs of an engine: stages of `ranks` GPUs each."""
+    return sum(bytes_per_block) * ranks / GIB

@@ -1,0 +1,35 @@
+"""When and with which blocks requests reach an engine."""
+
+from typing import Final
+
+import numpy as np
+
+from vramledger.simulate.engines import Arriving
+from vramledger.simulate.offered import ABSENT, Offered
+from vramledger.simulate.prefixes import no_prefixes, prefixes_of
+from vramledger.simulate.timing.coefficients import Coefficients
+
+_MILLI: Final = 1e6  # nanoseconds
+
+
+def arriving_of(offered: Offered, coefficients: Coefficients, block_size: int | None) -> Arriving:
+    """The requests after the server's front: HTTP and tokeniser take their time before the queue.
+
+    `block_size` is the engine's where its prefix cache is on, None where it is off.
+
+    Raises:
+        CannotKnow: recorded prefix blocks do not fit the engine's.
+    """
+    reading_ms = coefficients.front_ms_per_1000_tokens * offered.input_tokens / 1000
+    front = np.rint((coefficients.front_ms + reading_ms) * _MILLI).astype(np.int64)
+    waits = offered.cancel_after_ns == ABSENT
+    left = np.maximum(offered.cancel_after_ns - front, 0)
+    return Arriving(
+        arrival_ns=offered.due_ns + front,
+        input_tokens=offered.input_tokens,
+        output_tokens=offered.output_tokens,
+        cancel_after_ns=np.where(waits, ABSENT, left),
+        prefixes=no_prefixes(len(offered))
+        if block_size is None or not offered.shares_prefixes
+        else prefixes_of(offered, block_size),
+    )

@@ -1,0 +1,108 @@
+"""A contract held against a simulated run, and the requests that met every threshold."""
+
+from math import isinf
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
+
+import numpy as np
+
+from vramledger.frozen import frozen
+from vramledger.plan.requirement import Contract, LatencyLimit
+from vramledger.simulate.levels import Gaps
+from vramledger.simulate.percentiles import percentile
+from vramledger.units import plain
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    Array: TypeAlias = np.ndarray[Any, np.dtype[Any]]
+
+_HOUR_S: Final = 3600.0
+_ITL: Final = "itl_s"
+
+
+@frozen
+class Line:
+    """One threshold: its words, what was found, and whether it holds; None where it was not checked."""
+
+    asked: str
+    found: str
+    holds: bool | None
+
+
+@frozen
+class Served:
+    """What a contract is held against: arrays of one length, a row a request."""
+
+    input_tokens: "Array"
+    ok: "Array"
+    latency: "Mapping[str, Array]"  # seconds, infinite for failures
+    gaps: Gaps
+    span_s: float
+    queue_drains: bool
+
+
+def judged(contract: Contract, served: Served) -> tuple[Line, ...]:
+    """Every threshold of the contract."""
+    found = [
+        _latency(name, limit, share, served)
+        for name, limits in contract.latency.items()
+        for limit in limits
+        for share in limit.percentiles
+    ]
+    if contract.success is not None:
+        success = float(served.ok.mean())
+        found.append(
+            Line(
+                f"success >= {contract.success:.2%}", f"{success:.2%}", success >= contract.success
+            )
+        )
+    if contract.queue_must_drain:
+        said = "it drains" if served.queue_drains else "it does not"
+        found.append(Line("the queue drains", said, served.queue_drains))
+    if contract.done_by is not None:
+        found.append(Line(f"done by {contract.done_by}", "not checked", None))
+    if contract.requests_per_hour is not None:
+        hourly = goodput_per_hour(contract, served)
+        asked = f"{plain(contract.requests_per_hour)} requests an hour"
+        found.append(Line(asked, f"{hourly:,.0f}", hourly >= contract.requests_per_hour))
+    return tuple(found)
+
+
+def goodput_per_hour(contract: Contract, served: Served) -> float:
+    """Requests an hour that ended as asked within every latency limit.
+
+    One request meets a limit when it is within its highest percentile's seconds. ITL is a figure of
+    output events and is left to the contract's own line.
+    """
+    good = served.ok.copy()
+    for name, limits in contract.latency.items():
+        if name not in served.latency:
+            continue
+        for limit in limits:
+            most = limit.percentiles[max(limit.percentiles)]
+            values = served.latency[name]
+            within = ~(values > most)  # what has no such figure cannot break it
+            good &= within | ~_reached(limit, served)
+    return float(good.sum()) / max(served.span_s, 1e-9) * _HOUR_S
+
+
+def _latency(name: str, limit: LatencyLimit, share: float, served: Served) -> Line:
+    most = limit.percentiles[share]
+    reach = "" if limit.input_max is None else f" up to {limit.input_max:,} input tokens"
+    asked = f"{name} p{share * 100:g} <= {plain(most)}{reach}"
+    if name == _ITL and limit.input_max is None:
+        value = served.gaps.at(share)
+    elif name in served.latency:
+        value = percentile(served.latency[name][_reached(limit, served)], share)
+    else:
+        return Line(asked, "not checked", None)
+    if value is None:
+        return Line(asked, "nothing to count", None)
+    return Line(asked, "inf" if isinf(value) else f"{value:.4g}", value <= most)
+
+
+def _reached(limit: LatencyLimit, served: Served) -> "Array":
+    """The requests that a row of limits is for."""
+    if limit.input_max is None:
+        return np.ones(len(served.ok), np.bool_)
+    return served.input_tokens <= limit.input_max

@@ -1,0 +1,124 @@
+"""KV use, running and waiting over time, and what keeps requests waiting."""
+
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
+
+import numpy as np
+
+from vramledger.frozen import frozen
+from vramledger.simulate.percentiles import Percentiles, weighted, weighted_percentile
+from vramledger.simulate.settings import Settings
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from vramledger.simulate.engines import Engine
+
+    Array: TypeAlias = np.ndarray[Any, np.dtype[Any]]
+
+KV: Final = "KV cache"
+SEQUENCES: Final = "sequence cap"
+TOKENS: Final = "token budget"
+NOTHING: Final = "nothing waits"
+IDLE: Final = "idle"
+_LAST_PART: Final = 0.9  # of the time in which requests arrive; the queue must be empty after it
+
+
+@frozen
+class Levels:
+    """Percentiles over time, idle time included, and shares of the time of all engines, 0..1."""
+
+    kv_usage: Percentiles
+    running: Percentiles
+    waiting: Percentiles
+    binding: dict[str, float]
+    in_system: float  # requests running or waiting, mean over time, of all engines together
+    span_s: float  # from the first arrival to the last step
+
+
+def levels_of(engines: "Sequence[Engine]", settings: Settings) -> Levels:
+    """The levels of a run; each step counts for as long as it took."""
+    steps = np.concatenate([engine.found.steps for engine in engines])
+    lasted = (steps["end_ns"] - steps["start_ns"]).astype(np.float64)
+    span = max(int(engine.found.end_ns) for engine in engines)
+    idle = max(float(span) * len(engines) - lasted.sum(), 0.0)
+    usable = max(settings.num_blocks - 1, 1)
+    shares = {name: float(lasted[held].sum()) for name, held in _held(steps, settings).items()}
+    whole = max(lasted.sum() + idle, 1.0)
+    binding = {name: held / whole for name, held in {**shares, IDLE: idle}.items()}
+    present = steps["running"] + steps["waiting"]
+    return Levels(
+        kv_usage=_over_time(steps["used_blocks"] / usable, lasted, idle),
+        running=_over_time(steps["running"], lasted, idle),
+        waiting=_over_time(steps["waiting"], lasted, idle),
+        binding=binding,
+        in_system=float((present * lasted).sum()) / max(float(span), 1.0),
+        span_s=span / 1e9,
+    )
+
+
+def _over_time(level: "Array", lasted: "Array", idle: float) -> Percentiles:
+    """Nothing is held while an engine is idle."""
+    values = np.append(level.astype(np.float64), 0.0)
+    return weighted(values, np.append(lasted, idle))
+
+
+def _held(steps: "Array", settings: Settings) -> "dict[str, Array]":
+    """The steps in which each limit kept requests waiting; every step is in exactly one set."""
+    budget = min(settings.scheduled_tokens or settings.token_budget, settings.token_budget)
+    waits = steps["waiting"] > 0
+    short = steps["preempted"] > 0
+    spent = waits & ~short & (steps["prefill_tokens"] + steps["decode_tokens"] >= budget)
+    full = waits & ~short & ~spent & (steps["running"] >= settings.max_num_seqs)
+    return {
+        KV: short | (waits & ~spent & ~full),
+        SEQUENCES: full,
+        TOKENS: spent,
+        NOTHING: ~waits & ~short,
+    }
+
+
+def drains(engines: "Sequence[Engine]", last_arrival_ns: int) -> bool:
+    """Whether every engine's queue is empty at some moment of the last tenth of the arrivals' time.
+
+    What a queue does after arrivals have ended says nothing: then every queue drains.
+    """
+    return all(_drains(engine, last_arrival_ns) for engine in engines)
+
+
+def _drains(engine: "Engine", last_ns: int) -> bool:
+    steps, start = engine.found.steps, int(last_ns * _LAST_PART)
+    if engine.found.stuck:
+        return False
+    at = np.flatnonzero((steps["end_ns"] >= start) & (steps["start_ns"] <= last_ns))
+    if not len(at) or (steps["waiting"][at] == 0).any():
+        return True
+    ends = np.append(start, steps["end_ns"][at])[:-1]
+    return bool((steps["start_ns"][at][1:] > ends[1:]).any())
+
+
+@frozen
+class Gaps:
+    """ITL: seconds between the ends of two steps, with the decodes of the second as weights.
+
+    The pause after a preemption is not among them; it is in TPOT and E2E.
+    """
+
+    seconds: "Array"
+    decodes: "Array"
+
+    def at(self, share: float) -> float | None:
+        """The percentile for that share, None where nothing was decoded."""
+        return weighted_percentile(self.seconds, self.decodes, share)
+
+    @property
+    def percentiles(self) -> Percentiles:
+        """The usual ones."""
+        return weighted(self.seconds, self.decodes)
+
+
+def output_gaps(engines: "Sequence[Engine]") -> Gaps:
+    """The gaps of all engines together."""
+    steps = [engine.found.steps for engine in engines]
+    gaps = [np.diff(rows["end_ns"]) / 1e9 for rows in steps]
+    decodes = [rows["decode_requests"][1:].astype(np.float64) for rows in steps]
+    return Gaps(np.concatenate(gaps), np.concatenate(decodes))

@@ -1,0 +1,110 @@
+"""A stored workload as requests to simulate."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Final, TypeAlias
+
+import numpy as np
+
+from vramledger.errors import BadInput, CannotKnow
+from vramledger.frozen import frozen
+from vramledger.workload.store import read_batches, read_metadata
+
+if TYPE_CHECKING:
+    from typing import Any
+
+    import pyarrow as pa
+
+    Integers: TypeAlias = np.ndarray[Any, np.dtype[np.int64]]
+
+ABSENT: Final = -1
+_NANO: Final = 1e9
+_NUMBERS: Final = ("row", "input_tokens", "output_tokens", "session", "tenant")
+
+
+@frozen
+class Offered:
+    """Requests in the order of arrival: int64 arrays of one length, `ABSENT` where nothing is known.
+
+    `prefix` holds the prefix blocks of all requests one after another, request i those from
+    `prefix_ends[i - 1]` to `prefix_ends[i]`, each of `block_tokens` tokens; 0 where there are none.
+    """
+
+    row: "Integers"
+    due_ns: "Integers"
+    input_tokens: "Integers"
+    output_tokens: "Integers"
+    session: "Integers"
+    tenant: "Integers"
+    cancel_after_ns: "Integers"
+    prefix: "Integers"
+    prefix_ends: "Integers"
+    block_tokens: int
+    left_out: int  # rows without lengths, or of no tokens
+
+    def __len__(self) -> int:
+        return len(self.row)
+
+    @property
+    def shares_prefixes(self) -> bool:
+        """Whether the workload says which prompts begin alike."""
+        return len(self.prefix) > 0
+
+
+def read_offered(path: Path) -> Offered:
+    """The requests of a workload that have an input and an output.
+
+    Raises:
+        BadInput: no workload, or no request in it.
+        CannotKnow: it has no times, or no lengths.
+    """
+    stored = read_metadata(path)
+    if not stored.rows:
+        raise BadInput(f"{path} holds no request; import logs that do, or choose another slice.")
+    columns = (*_NUMBERS, "arrival_s", "cancel_after_s", "prefix_blocks")
+    parts = [_columns(batch) for batch in read_batches(path, columns)]
+    whole = {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
+    if (whole["due_ns"] == ABSENT).any():
+        raise CannotKnow(
+            f"{path} has requests without times, so there is no order to simulate; vram workload synth "
+            "makes arrivals for it."
+        )
+    kept = (whole["input_tokens"] >= 1) & (whole["output_tokens"] >= 1)
+    if not kept.any():
+        raise CannotKnow(
+            f"{path} has no request with known input and output tokens; import it with lengths, or "
+            "with --tokenizer where texts are there."
+        )
+    lengths = whole.pop("lengths")
+    prefix = whole.pop("prefix")[np.repeat(kept, lengths)]
+    return Offered(
+        **{name: values[kept] for name, values in whole.items()},
+        prefix=prefix,
+        prefix_ends=np.cumsum(lengths[kept]),
+        block_tokens=stored.metadata.block_tokens or 0,
+        left_out=int((~kept).sum()),
+    )
+
+
+def _columns(batch: "pa.RecordBatch") -> "dict[str, Integers]":
+    import pyarrow.compute as pc
+
+    blocks = batch.column("prefix_blocks")
+    found = {name: _whole(batch.column(name)) for name in _NUMBERS}
+    found["due_ns"] = _nanoseconds(batch.column("arrival_s"))
+    found["cancel_after_ns"] = _nanoseconds(batch.column("cancel_after_s"))
+    found["lengths"] = _whole(pc.fill_null(pc.list_value_length(blocks), 0))
+    found["prefix"] = _whole(pc.list_flatten(blocks))
+    return found
+
+
+def _whole(column: "pa.Array") -> "Integers":
+    found: Integers = column.fill_null(ABSENT).to_numpy(zero_copy_only=False).astype(np.int64)
+    return found
+
+
+def _nanoseconds(column: "pa.Array") -> "Integers":
+    seconds = column.to_numpy(zero_copy_only=False).astype(np.float64)
+    known = np.isfinite(seconds)
+    found: Integers = np.full(len(seconds), ABSENT, np.int64)
+    found[known] = np.rint(seconds[known] * _NANO).astype(np.int64)
+    return found

@@ -1,0 +1,188 @@
+"""A workload on a deployment, simulated: the deployment's pool, scheduler and step time put together."""
+
+import time
+from collections.abc import Sequence
+
+from vramledger.engine.kv import KvPool
+from vramledger.engine.vllm.deployment import Deployment
+from vramledger.frozen import frozen
+from vramledger.ledger.case import Case
+from vramledger.plan.requirement import Contract
+from vramledger.simulate.answers import Answers, answers_of, gib_of_block
+from vramledger.simulate.arriving import arriving_of
+from vramledger.simulate.engines import Engine, Progress, run_engines
+from vramledger.simulate.figures import Figures, figures_of
+from vramledger.simulate.from_deployment import settings_of
+from vramledger.simulate.load import Part, prepared
+from vramledger.simulate.offered import Offered, read_offered
+from vramledger.simulate.priced import step_cost, typical_of
+from vramledger.simulate.sanity import Sanity, sanity_of
+from vramledger.simulate.settings import Settings
+from vramledger.simulate.step_cost import StepCost
+from vramledger.simulate.timing.bands import region
+from vramledger.simulate.timing.coefficients import Fit, shipped
+from vramledger.simulate.timing.work import work_of
+
+LOW, EXPECTED = "low", "expected"
+
+
+@frozen
+class Question:
+    """What to simulate. `end` says at which end of the ledger's band the pool is: low or expected."""
+
+    case: Case
+    part: Part
+    replicas: int = 1
+    prefix: bool = True  # whether the workload's own prefix hits are simulated too
+    end: str = LOW
+    seed: int = 0
+    contract: Contract | None = None
+    fit: Fit | None = None
+
+
+@frozen
+class NotServed:
+    """The deployment does not start, so that nothing was simulated; the reason is one sentence."""
+
+    reason: str
+
+
+@frozen
+class Played:
+    """One simulation of all engines, and its answers."""
+
+    settings: Settings
+    engines: tuple[Engine, ...]
+    figures: Figures
+    answers: Answers
+
+
+@frozen
+class Simulation:
+    """`own` has the workload's prefix hits, None where there can be none or they were not wanted."""
+
+    question: Question
+    deployment: Deployment
+    pool: KvPool
+    offered: Offered
+    no_hits: Played
+    own: Played | None
+    sanity: Sanity
+    notes: tuple[str, ...]
+
+    @property
+    def main(self) -> Played:
+        """The one whose figures come first, which is written and judged."""
+        return self.own or self.no_hits
+
+
+@frozen
+class _Bench:
+    """What every simulation of a question shares."""
+
+    question: Question
+    deployment: Deployment
+    pool: KvPool
+    cost: StepCost
+    offered: Offered
+    engines: int
+
+
+def simulate_case(question: Question, progress: Progress) -> Simulation | NotServed:
+    """Simulate the workload on the deployment, without prefix hits and with its own.
+
+    Raises:
+        BadInput: no workload, nothing in it, or a deployment that is none.
+        CannotKnow: a card, cache, feature or workload that cannot be simulated.
+    """
+    ledger = question.case.ledger()
+    pool = ledger.pool_low if question.end == LOW else ledger.pool
+    if pool is None or not pool.fits_one or (question.end == LOW and not ledger.fits):
+        return NotServed(ledger.reason)
+    deployment = ledger.deployment
+    settings_of(deployment, pool, prefix_caching=False)  # refuse before anything is read
+    with prepared(question.part, question.seed) as path:
+        offered = read_offered(path)
+    bench = _bench(question, deployment, pool, offered)
+    no_hits = _played(bench, progress, hits=False)
+    own = _played(bench, progress, hits=True) if _can_hit(bench) else None
+    main = own or no_hits
+    sanity = sanity_of(
+        offered, main.figures, main.answers, main.settings, bench.cost, bench.engines
+    )
+    notes = (*_notes(bench, own), *ledger.deployment.remarks)
+    return Simulation(question, deployment, pool, offered, no_hits, own, sanity, notes)
+
+
+def _bench(question: Question, deployment: Deployment, pool: KvPool, offered: Offered) -> _Bench:
+    fit = question.fit or shipped()
+    typical = typical_of(float(offered.input_tokens.mean()), float(offered.output_tokens.mean()))
+    sequences = deployment.max_num_seqs.value
+    cost = step_cost(work_of(deployment), fit.coefficients, typical, sequences)
+    engines = question.replicas * deployment.layout.dp
+    return _Bench(question, deployment, pool, cost, offered, min(engines, len(offered)))
+
+
+def _can_hit(bench: _Bench) -> bool:
+    caching = bench.deployment.enable_prefix_caching.value
+    return bench.question.prefix and caching and bench.offered.shares_prefixes
+
+
+def _played(bench: _Bench, progress: Progress, *, hits: bool) -> Played:
+    question, offered = bench.question, bench.offered
+    settings = settings_of(bench.deployment, bench.pool, prefix_caching=hits)
+    fit = question.fit or shipped()
+    arriving = arriving_of(offered, fit.coefficients, settings.block_size if hits else None)
+    began = time.perf_counter()
+    engines = run_engines(
+        settings, arriving, bench.cost, bench.engines, seed=question.seed, progress=progress
+    )
+    wall = time.perf_counter() - began
+    figures = figures_of(offered, engines, settings.max_model_len)
+    layout = bench.deployment.layout
+    answers = answers_of(
+        offered,
+        figures,
+        engines,
+        settings,
+        cost=bench.cost,
+        block_gib=gib_of_block(bench.pool.layout.bytes_per_block, layout.tp * layout.pcp),
+        contract=question.contract,
+        wall_s=wall,
+    )
+    return Played(settings, engines, figures, answers)
+
+
+def _notes(bench: _Bench, own: Played | None) -> Sequence[str]:
+    """What a reader must know of this simulation, one sentence each."""
+    question, deployment, offered = bench.question, bench.deployment, bench.offered
+    fit = question.fit or shipped()
+    known = not deployment.version_note
+    found = [
+        f"Step times are {fit.source}" + (f" of {fit.date}" if fit.date else "") + "; vram predict "
+        "shows how far off such figures are.",
+        *region(deployment, work_of(deployment), fit, version_known=known).notes,
+    ]
+    if offered.left_out:
+        found.append(
+            f"{offered.left_out:,} requests of the workload have no known input or output and were "
+            "left out."
+        )
+    if own is None:
+        found.append(_why_no_hits(bench))
+    if deployment.layout.dp > 1:
+        found.append(
+            "Data-parallel engines are simulated one by one; waits for each other at experts are in the "
+            "step time as if all had equal steps."
+        )
+    return found
+
+
+def _why_no_hits(bench: _Bench) -> str:
+    if not bench.question.prefix:
+        why = "--no-prefix was given"
+    elif not bench.deployment.enable_prefix_caching.value:
+        why = "the deployment has prefix caching off"
+    else:
+        why = "the workload does not say which prompts begin alike"
+    return f"Simulated without prefix hits only: {why}."
