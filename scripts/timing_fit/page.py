@@ -45,7 +45,7 @@ def page_text(
     return "\n".join(lines) + "\n"
 
 
-def _whole(points: Sequence[Point], state: State, outside: NDArray[np.float64]) -> list[str]:
+def _whole(state: State, outside: NDArray[np.float64]) -> list[str]:
     del points
     rows = [score("fitted to all", state.residuals), score("left out", outside)]
     return ["## All rows", "", *_table(rows)]

@@ -18,7 +18,9 @@ from vramledger.simulate.timing.arithmetic import Format, arithmetic_of
 _ATTENTION: Final = 7  # norm, qkv, rope, cache write, attention, output, norm
 _HEAD_NORMS: Final = 2  # of queries and keys
 _LATENT: Final = 6  # projections down and up, their norms, absorbed products
-_INDEXER: Final = 6
+# queries, keys, weights, norm, two rotations, two quantisations, cache write, scores, top-k, and the
+# translation of what it chose
+_INDEXER: Final = 14
 _STATE: Final = 10  # projections, convolution, gates, scan, norm, output
 _MLP: Final = 3  # gate and up, activation, down
 _QUANTISE: Final = 2

@@ -175,8 +175,8 @@ class Replay:
         self._make_room(1)
         steps = max(self.decoding[0][0] - self.steps, 1)
         growth = self.count * self.capacity.per_token
-        if growth:
-            steps = max(1, min(steps, int((self.capacity.total - self._used()) / growth)))
+        if growth * steps > self.capacity.total - self._used():
+            steps = max(1, int((self.capacity.total - self._used()) / growth))
         stages = len(self.pricer.work.stages)
         mean = self.context / self.count
         each = self.pricer.seconds(Batch(self.count / stages, mean + (steps - 1) / 2))

@@ -8,6 +8,7 @@ is quantised as such checkpoints usually are.
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from functools import lru_cache
 from typing import Final
 
 from vramledger.errors import BadInput, UnknownName
@@ -44,6 +45,7 @@ _ENDINGS: Final[Mapping[str, tuple[str, ...]]] = {
 }
 
 
+@lru_cache(maxsize=64)
 def checkpoint_of(name: str, precision: str | None) -> Model:
     """The model as it is served.
 

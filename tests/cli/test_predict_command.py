@@ -1,0 +1,111 @@
+"""``vram predict``: one launch, a file of cases, and refusals in a sentence."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from timing_questions import case
+from vramledger.cli.main import run
+
+LAUNCH = "vllm serve meta-llama/Llama-3.1-8B --max-model-len 16384"
+LOAD = ["--input-tokens", "1000", "--output-tokens", "500", "--concurrency", "16"]
+CARD = ["--gpu", "H100-80GB-SXM", "--engine-version", "0.18.0"]
+
+
+def test_a_launch_is_predicted_in_words(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["predict", LAUNCH, *CARD, *LOAD]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0] == "meta-llama/Llama-3.1-8B on 1 x H100-80GB-SXM, vLLM 0.18.0"
+    assert lines[1] == "16 requests in flight per replica, 1000 tokens in, 500 out"
+    assert [line.split()[0] for line in lines[3:8]] == ["TTFT", "TPOT", "output", "room", "a"]
+
+
+def test_a_launch_is_predicted_as_one_object(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["predict", LAUNCH, *CARD, *LOAD, "--requests", "160", "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["schema"] == "vramledger.prediction/1"
+    for key in ("ttft_s", "tpot_s"):
+        figure = found[key]
+        assert 0 < figure["low"] < figure["value"] < figure["high"]
+        assert figure["basis"] == found["basis"] == "calibrated"
+    assert found["requests"] == 160
+    assert found["binding"] in found["tpot_parts_s"]
+    assert found["kv_feasible_concurrency"] > 16
+    assert found["output_tokens_per_s"] == found["output_tokens_per_s_per_gpu"]
+
+
+def test_cases_are_answered_one_a_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = tmp_path / "cases.jsonl"
+    rows = [case(), case(id="bad", gpu="nothing"), case(id="steady", requests=None)]
+    file.write_text("".join(json.dumps(row) + "\n" for row in rows), "utf-8")
+    assert run(["predict", "--cases", str(file), "--json"]) == 0
+    found = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    assert [row["id"] for row in found] == ["one", "bad", "steady"]
+    assert all(row["schema"] == "vramledger.prediction/1" for row in found)
+    assert found[1]["error"].startswith("Unknown GPU 'nothing'")
+    assert set(found[1]) == {"schema", "id", "error"}
+    assert found[0]["ttft_s"]["value"] > found[2]["ttft_s"]["value"]  # the burst
+    assert run(["predict", "--cases", str(file)]) == 0
+    assert capsys.readouterr().out.splitlines()[0].startswith("one: TTFT ")
+
+
+def test_a_file_without_an_answer_exits_3(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "cases.jsonl"
+    file.write_text(json.dumps(case(engine="sglang")), "utf-8")
+    assert run(["predict", "--cases", str(file), "--json"]) == 3
+    assert "sglang" in json.loads(capsys.readouterr().out)["error"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        ([], "State the launch command to predict, or --cases FILE with many questions."),
+        (
+            [LAUNCH, *LOAD],
+            "State the accelerator with --gpu NAME; vram gpus lists the names.",
+        ),
+        (
+            [LAUNCH, *CARD],
+            (
+                "--input-tokens is missing; a prediction needs --input-tokens, --output-tokens and "
+                "--concurrency."
+            ),
+        ),
+        (
+            ["--cases", "cases.jsonl", *CARD],
+            (
+                "--gpu has no part with --cases, whose lines state their own questions; leave it "
+                "out."
+            ),
+        ),
+        (
+            ["--cases", "/nowhere/cases.jsonl"],
+            "/nowhere/cases.jsonl cannot be read: No such file or directory; check its path.",
+        ),
+    ],
+)
+def test_a_question_without_a_part_is_refused(
+    arguments: list[str], sentence: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(["predict", *arguments]) == 2
+    assert capsys.readouterr().err == f"vram: {sentence}\n"
+
+
+def test_another_engine_cannot_be_known(capsys: pytest.CaptureFixture[str]) -> None:
+    launch = "python -m sglang.launch_server --model-path Qwen/Qwen3-8B"
+    assert run(["predict", launch, "--gpu", "L40S", *LOAD]) == 3
+    assert capsys.readouterr().err == (
+        "vram: The step time of sglang is not modelled; vllm launches are predicted.\n"
+    )
+
+
+def test_an_empty_file_of_cases_is_refused(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "cases.jsonl"
+    file.write_text("\n\n", "utf-8")
+    assert run(["predict", "--cases", str(file)]) == 2
+    assert "holds no case; write one JSON object a line." in capsys.readouterr().err
