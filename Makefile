@@ -40,10 +40,11 @@ scale: $(STAMP)  ## the same profile on Spark and on a PostgreSQL server of its 
 oracle: $(STAMP)  ## the simulator against vLLM's own scheduler, on thousands of random cases
 	@cd scripts && $(abspath $(BIN))/python -m oracle
 
-bench: $(STAMP)  ## start-up and sizing times as ratios, measured side by side
+bench: $(STAMP)  ## start-up, sizing, profiles and simulation, measured side by side
 	@$(BIN)/python -m compileall -q src
 	@$(BIN)/python scripts/bench.py
 	@$(BIN)/python scripts/bench_profile.py
+	@$(BIN)/python scripts/bench_simulate.py
 
 accuracy: $(STAMP)  ## fit the calibrated terms, cross-validate, write coefficients and table
 	@cd scripts && $(abspath $(BIN))/python -m accuracy
