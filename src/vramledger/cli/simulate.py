@@ -41,17 +41,17 @@ def command(*, as_json: bool, **asked: Any) -> int:
     from vramledger.cli.simulate_asked import question_of, written
     from vramledger.cli.workload.progress_bar import progress_bar
     from vramledger.report.simulation import to_text
-    from vramledger.report.simulation_json import to_json
+    from vramledger.report.simulation_json import not_served_json, to_json
     from vramledger.simulate.run import NotServed, simulate_case
 
     question = question_of(asked)
     with progress_bar("simulate", "requests") as bar:
         found = simulate_case(question, bar)
     if isinstance(found, NotServed):
-        show(
-            f"Nothing was simulated, because the deployment does not start: {found.reason}",
-            err=True,
-        )
+        if as_json:
+            show_json(not_served_json(found))
+        else:
+            show(f"DOES NOT START, so nothing was simulated: {found.reason}")
         return ExitCode.DOES_NOT_HOLD
     folder = written(found, asked)
     if as_json:

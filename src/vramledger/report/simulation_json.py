@@ -6,14 +6,22 @@ from typing import Any, Final
 
 from vramledger.simulate.answers import Answers
 from vramledger.simulate.percentiles import Percentiles
-from vramledger.simulate.run import Simulation
+from vramledger.simulate.run import NotServed, Simulation
 
 SCHEMA: Final = "vramledger.simulation/1"
 _NO_CONTRACT: Final = "no contract was stated; simulate a plan's scenario"
 
 
+def not_served_json(found: NotServed) -> dict[str, Any]:
+    """The object where nothing was simulated."""
+    return {"schema": SCHEMA, "run": None, "reason": found.reason}
+
+
 def to_json(simulation: Simulation, folder: Path) -> dict[str, Any]:
-    """The object; an infinite percentile is the text "inf", what is not known is null."""
+    """The object; an infinite percentile is the text "inf", what is not known is null.
+
+    `without_prefix_hits` repeats the answers' keys; null where the main ones are without hits.
+    """
     question, sanity = simulation.question, simulation.sanity
     return {
         "schema": SCHEMA,
@@ -26,7 +34,9 @@ def to_json(simulation: Simulation, folder: Path) -> dict[str, Any]:
         "seed": question.seed,
         "prefix_hits": simulation.own is not None,
         **_answers(simulation.main.answers),
-        "without_prefix_hits": _answers(simulation.no_hits.answers),
+        "without_prefix_hits": None
+        if simulation.own is None
+        else _answers(simulation.no_hits.answers),
         "theory": {
             "concurrency": sanity.concurrency,
             "saturation_requests_per_s": sanity.saturation_per_s,

@@ -60,8 +60,9 @@ class Answers:
 
     @property
     def holds(self) -> bool:
-        """Whether no line fails and nothing was stuck."""
-        return not self.stuck and all(line.holds is not False for line in self.lines)
+        """Whether no line fails, nothing was stuck and somebody was answered."""
+        answered = self.requests["ok"] + self.requests["cancelled"] > 0
+        return answered and not self.stuck and all(line.holds is not False for line in self.lines)
 
     @property
     def per_wall_s(self) -> float:

@@ -25,16 +25,7 @@ def settings_of(deployment: Deployment, pool: KvPool, *, prefix_caching: bool) -
         CannotKnow: a version, cache or feature whose scheduling is not simulated.
         BadInput: a scheduling flag that is no such value.
     """
-    if not deployment.rules.v1:
-        raise CannotKnow(
-            f"vLLM {deployment.version} schedules by the rules of V0, which are not simulated; simulate "
-            "a version from 0.9 on."
-        )
-    if deployment.speculation is not None:
-        raise CannotKnow(
-            "How many drafts are accepted is not known before the server runs, so speculative decoding "
-            "is not simulated; simulate the launch without its draft."
-        )
+    _refuse_unknown(deployment)
     groups = tuple(_group(group) for group in pool.layout.groups)
     if not groups:
         raise CannotKnow(
@@ -55,6 +46,24 @@ def settings_of(deployment: Deployment, pool: KvPool, *, prefix_caching: bool) -
         async_scheduling=deployment.async_scheduling.value,
         rules=scheduling_rules(deployment.rules),
     )
+
+
+def _refuse_unknown(deployment: Deployment) -> None:
+    if not deployment.rules.v1:
+        raise CannotKnow(
+            f"vLLM {deployment.version} schedules by the rules of V0, which are not simulated; simulate "
+            "a version from 0.9 on."
+        )
+    if deployment.layout.pp > 1:
+        raise CannotKnow(
+            f"The simulator runs one step after another, and {deployment.layout.pp} pipeline stages overlap "
+            "them; simulate a layout with --pipeline-parallel-size 1."
+        )
+    if deployment.speculation is not None:
+        raise CannotKnow(
+            "How many drafts are accepted is not known before the server runs, so speculative decoding "
+            "is not simulated; simulate the launch without its draft."
+        )
 
 
 def _group(group: KvGroup) -> Group:

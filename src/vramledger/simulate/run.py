@@ -157,11 +157,10 @@ def _notes(bench: _Bench, own: Played | None) -> Sequence[str]:
     """What a reader must know of this simulation, one sentence each."""
     question, deployment, offered = bench.question, bench.deployment, bench.offered
     fit = question.fit or shipped()
-    known = not deployment.version_note
     found = [
         f"Step times are {fit.source}" + (f" of {fit.date}" if fit.date else "") + "; vram predict "
         "shows how far off such figures are.",
-        *region(deployment, work_of(deployment), fit, version_known=known).notes,
+        *region(deployment, work_of(deployment), fit).notes,
     ]
     if offered.left_out:
         found.append(
