@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
-.PHONY: demo test check live oracle scale bench accuracy fuzz docs clean
+.PHONY: demo test check live oracle scale bench accuracy timing fuzz docs clean
 .DEFAULT_GOAL := demo
 
 $(STAMP): pyproject.toml
@@ -48,6 +48,9 @@ bench: $(STAMP)  ## start-up, sizing, profiles and simulation, measured side by 
 
 accuracy: $(STAMP)  ## fit the calibrated terms, cross-validate, write coefficients and table
 	@cd scripts && $(abspath $(BIN))/python -m accuracy
+
+timing: $(STAMP)  ## fit the step time to measured servers, cross-validate, write coefficients and errors
+	@cd scripts && $(abspath $(BIN))/python -m timing_fit
 
 fuzz: $(STAMP)  ## at least 100,000 hostile inputs
 	@$(BIN)/python -m pytest -m fuzz tests/fuzz -p no:randomly

@@ -15,6 +15,7 @@ from vramledger.cli.main import run
 PAGE = Path(__file__).parents[2] / "docs" / "reference" / "json.md"
 LAUNCH = "vllm serve Qwen/Qwen3-32B -tp 2 --max-model-len 32768"
 GPU = ("--gpu", "H100-80GB-SXM")
+LOAD = ("--input-tokens", "1000", "--output-tokens", "100", "--concurrency", "8")
 RUNS = (
     ("inspect", "openai/gpt-oss-120b"),
     ("inspect", "google/gemma-3-27b-it"),
@@ -34,6 +35,7 @@ RUNS = (
     ("size", "Qwen/Qwen3-32B", "--users", "60", "--gpu", "L40S", "--gpu", "T4"),
     ("size", "Qwen/Qwen3-32B", "--users", "60", "--gpu", "L40S", "--limits"),
     ("size", "Qwen/Qwen3-32B", "--tiers"),
+    ("predict", LAUNCH, *GPU, *LOAD),
     ("gpus", "--vendor", "AMD"),
     ("gpus", "A100-80GB-SXM"),
     ("plan", "check", "plan.yaml"),
