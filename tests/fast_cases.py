@@ -4,11 +4,12 @@ from dataclasses import replace
 
 from hypothesis import strategies as st
 
+from vramledger.engine.vllm.rules import WindowAdmission
 from vramledger.frozen import frozen
 from vramledger.simulate.fast.load import load_of
 from vramledger.simulate.fast.records import as_outcome
 from vramledger.simulate.fast.simulate import simulate_fast
-from vramledger.simulate.groups import FullAttention
+from vramledger.simulate.groups import FullAttention, SlidingWindow
 from vramledger.simulate.loop import simulate
 from vramledger.simulate.outcome import Outcome
 from vramledger.simulate.request import Arrival
@@ -85,8 +86,13 @@ def all_engines(draw: st.DrawFn) -> Settings:
     """Each feature that needs every block followed, on and off."""
     drafts = draw(st.sampled_from((1, 2, 4)))
     plain = draw(counted_engines())
+    full_or_window = st.just(FullAttention()) | st.builds(
+        SlidingWindow, st.sampled_from((1, 3, 8, 8, 17, 40))
+    )
     return replace(
         plain,
+        groups=draw(st.lists(full_or_window, min_size=1, max_size=3).map(tuple)),
+        checkpoint_interval=draw(st.sampled_from((0, 0, None, 7, 16))),
         prefix_caching=draw(st.booleans()),
         long_prefill_threshold=draw(st.sampled_from((0, 0, 3, 7))),
         order=draw(st.sampled_from(Order)),
@@ -106,6 +112,10 @@ def all_engines(draw: st.DrawFn) -> Settings:
             st.builds(
                 SchedulingRules,
                 whole_prompt_admission=st.booleans(),
+                window_admission=st.sampled_from(
+                    (WindowAdmission.AT_ADMISSION, WindowAdmission.WHOLE)
+                ),
+                frees_processed_only=st.booleans(),
                 uncached_blocks_first=st.booleans(),
                 lookahead_at_admission=st.booleans(),
                 lone_prefill_uncapped=st.booleans(),

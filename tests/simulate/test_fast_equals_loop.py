@@ -16,7 +16,7 @@ from vramledger.simulate.fast.blocks.settle import accepted_drafts as compiled_d
 from vramledger.simulate.fast.load import Load, load_of, load_of_columns
 from vramledger.simulate.fast.records import FastOutcome, as_outcome
 from vramledger.simulate.fast.simulate import simulate_fast
-from vramledger.simulate.groups import FullAttention, RecurrentState
+from vramledger.simulate.groups import FullAttention, RecurrentState, SlidingWindow
 from vramledger.simulate.keys import spread_prefix
 from vramledger.simulate.outcome import Ending
 from vramledger.simulate.request import Arrival
@@ -64,6 +64,8 @@ def test_a_pool_that_preempts_again_and_again_gives_the_same(
         {"watermark_blocks": 2},
         {"groups": (FullAttention(), FullAttention())},
         {"block_size": 1, "num_blocks": 97},
+        {"groups": (FullAttention(), SlidingWindow(9))},
+        {"groups": (SlidingWindow(6),), "prefix_caching": True},
     ],
 )
 def test_each_feature_alone_gives_the_same(changed: dict[str, object]) -> None:
@@ -188,9 +190,7 @@ def test_no_requests_make_no_steps() -> None:
 def test_what_it_cannot_do_is_named() -> None:
     engine = settings(groups=(FullAttention(), RecurrentState()))
 
-    with pytest.raises(
-        CannotKnow, match="does not have windows or recurrent states yet; simulate with the"
-    ):
+    with pytest.raises(CannotKnow, match="does not have recurrent states yet; simulate with the"):
         simulate_fast(engine, load_of((arrival(),)), COST)
 
 

@@ -1,7 +1,8 @@
 """What the compiled simulator cannot do yet, by name; the plain loop does all of it."""
 
+from vramledger.engine.vllm.rules import WindowAdmission
 from vramledger.simulate.fast.load import NEVER, Load
-from vramledger.simulate.groups import FullAttention
+from vramledger.simulate.groups import FullAttention, RecurrentState, SlidingWindow
 from vramledger.simulate.settings import Order, Settings
 
 
@@ -22,6 +23,9 @@ def not_counted(settings: Settings, load: Load) -> str:
 
 def not_followed(settings: Settings) -> str:
     """Why not even every block can be followed, or an empty text when it can."""
-    if any(not isinstance(one, FullAttention) for one in settings.groups):
-        return "windows or recurrent states"
+    windows = any(isinstance(one, SlidingWindow) for one in settings.groups)
+    if any(isinstance(one, RecurrentState) for one in settings.groups):
+        return "recurrent states"
+    if windows and settings.rules.window_admission is WindowAdmission.ALWAYS:
+        return "the window rule of vLLM 0.20"
     return ""

@@ -28,6 +28,7 @@ def admit_waiting(world: World) -> None:
 def _start(world: World, rank: int) -> bool:
     engine, request = world.engine[0], world.requests[rank]
     found = look_up(world, rank)
+    request.branch = engine.branch
     hit = found * int(engine.block_size)
     tokens = known(world, rank) - hit
     drafts = 0
@@ -42,14 +43,14 @@ def _start(world: World, rank: int) -> bool:
     spare = int(engine.watermark) if engine.running > 0 else 0
     if engine.whole_prompt:
         whole = min(known(world, rank), int(engine.max_model_len))
-        if not fits(world, whole, found, spare):
+        if not fits(world, whole, found, spare, True):
             return False
     slots = places(world, rank, hit + tokens)
-    if not fits(world, slots, found, spare):
+    if not fits(world, slots, found, spare, False):
         return False
     remove_waiting(world, rank)
     adopt(world, rank, found)
-    grow(world, rank, slots)
+    grow(world, rank, slots, hit)
     name_complete(world, rank, min(hit + tokens, known(world, rank)))
     world.running[engine.running] = rank
     engine.running += 1

@@ -13,8 +13,10 @@ def close(world: World) -> None:
     engine, records = world.engine[0], world.records
     unfinished = records["ending"] == OPEN
     records["output_tokens"][unfinished] = world.requests["generated"][unfinished]
-    held = world.requests["held"].astype(np.int64) * engine["groups"]
-    records["block_ns"] += held * engine["busy"]
+    for rank in world.running[: engine["running"]]:
+        request = world.requests[rank]
+        table = world.tables[request["table"]][:, : request["held"]]
+        records["block_ns"][rank] += np.count_nonzero(table) * engine["busy"]
 
 
 def why_stuck(world: World) -> str:
@@ -29,5 +31,7 @@ def why_stuck(world: World) -> str:
     request = world.requests[rank]
     tokens = int(request["prompt"]) + int(request["generated"])
     required = -(-min(tokens, int(engine["max_model_len"])) // int(engine["block_size"]))
-    need = max(required - int(request["held"]), 0) * int(engine["groups"])
+    size, computed = int(engine["block_size"]), int(request["computed"])
+    skipped = np.where(world.windows > 0, computed - world.windows + 1, 0).clip(min=0) // size
+    need = int((required - np.maximum(skipped, request["held"])).clip(min=0).sum())
     return never_starts(rank, tokens, need, usable)

@@ -41,7 +41,7 @@ def publish(world: World, block: int, owner: int, name: int, group: int) -> None
     else:
         blocks[bucket.newest].newer = block
     bucket.newest = block
-    if name == engine.missing_name and owner == engine.missing_owner:
+    if engine.hybrid or (name == engine.missing_name and owner == engine.missing_owner):
         engine.sought = NOBODY
 
 

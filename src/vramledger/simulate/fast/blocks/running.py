@@ -2,6 +2,7 @@
 
 from vramledger.simulate.fast.blocks.queues import put_in_front
 from vramledger.simulate.fast.blocks.tables import grow, name_complete, release
+from vramledger.simulate.fast.blocks.windows import forget_skipped
 from vramledger.simulate.fast.blocks.world import PREEMPTED, World
 from vramledger.simulate.fast.compiled import compiled
 from vramledger.simulate.sentences import TIMES_ENOUGH
@@ -93,7 +94,9 @@ def _make_room(world: World, rank: int, tokens: int) -> bool:
     engine, request = world.engine[0], world.requests[rank]
     scheduled = int(request.computed) + tokens
     slots = places(world, rank, scheduled)
-    while not grow(world, rank, slots):
+    forget_skipped(world, rank)
+    computed = int(request.computed)
+    while not grow(world, rank, slots, computed):
         place = _victim(world)
         victim = int(world.running[place])
         preempt(world, place)

@@ -1,27 +1,11 @@
 """The blocks that requests hold, found, taken, named and given back."""
 
+from vramledger.simulate.fast.blocks.agreement import agree
+from vramledger.simulate.fast.blocks.names import name_of, owner_of
 from vramledger.simulate.fast.blocks.pool import find, give_back, publish, take, touch
+from vramledger.simulate.fast.blocks.windows import is_kept, skipped_blocks
 from vramledger.simulate.fast.blocks.world import NOBODY, NULL, World
 from vramledger.simulate.fast.compiled import compiled
-
-
-@compiled
-def _owner(world: World, rank: int, index: int) -> int:
-    asked = world.asked[rank]
-    shared = index < asked.prefix_length * world.pieces
-    return int(asked.salt) if shared else -1 - rank
-
-
-@compiled
-def _name(world: World, rank: int, index: int) -> int:
-    asked = world.asked[rank]
-    if index >= asked.prefix_length * world.pieces:
-        return index
-    if world.pieces == 1:
-        return int(world.prefix[asked.prefix_start + index])
-    recorded = index // world.pieces
-    identity = world.prefix[asked.prefix_start + recorded]
-    return int(identity * world.pieces + index - recorded * world.pieces)
 
 
 @compiled
@@ -36,6 +20,8 @@ def look_up(world: World, rank: int) -> int:
     if engine.sought != rank:
         _search(world, rank)
     found = int(engine.found)
+    if engine.hybrid:
+        return found
     return found - 1 if engine.drops_last and found > 0 else found
 
 
@@ -44,6 +30,10 @@ def _search(world: World, rank: int) -> None:
     engine, request = world.engine[0], world.requests[rank]
     size = engine.block_size
     tokens = int(request.prompt) + request.generated
+    if engine.hybrid:
+        engine.found = agree(world, rank, tokens) // size
+        engine.sought = rank
+        return
     limit = (tokens - 1) // size
     if engine.drops_last and engine.groups > 1:
         limit = tokens // size
@@ -51,7 +41,7 @@ def _search(world: World, rank: int) -> None:
     engine.found = limit
     engine.missing_owner, engine.missing_name = NOBODY, NOBODY
     for index in range(limit):
-        owner, name = _owner(world, rank, index), _name(world, rank, index)
+        owner, name = owner_of(world, rank, index), name_of(world, rank, index)
         for group in range(engine.groups):
             block = find(world, owner, name, group)
             if block == NULL:
@@ -62,57 +52,78 @@ def _search(world: World, rank: int) -> None:
 
 
 @compiled
-def evictable(world: World, found: int) -> int:
+def _evictable(world: World, group: int, start: int, found: int) -> int:
     """Blocks of a hit that are free and would leave the queue."""
     count = 0
-    for group in range(world.engine[0].groups):
-        for index in range(found):
-            count += world.blocks[world.hit[group, index]].references == 0
+    for index in range(start, found):
+        block = world.hit[group, index]
+        count += block != NULL and world.blocks[block].references == 0
     return count
 
 
 @compiled
-def fits(world: World, slots: int, found: int, spare: int) -> bool:
-    """Whether a request that holds nothing can have places for `slots` tokens."""
+def fits(world: World, slots: int, found: int, spare: int, capped: bool) -> bool:  # noqa: FBT001
+    """Whether a request that holds nothing can have places for `slots` tokens.
+
+    `capped` is the admission test, which counts no more of a window than it ever holds.
+    """
     engine = world.engine[0]
-    required = -(-slots // engine.block_size)
-    room = engine.free - spare - max(required - found, 0) * engine.groups
+    size = int(engine.block_size)
+    required = -(-slots // size)
+    room = int(engine.free) - spare
+    for group in range(engine.groups):
+        skipped = skipped_blocks(world, group, found * size)
+        most = min(required, int(world.caps[group])) if capped else required
+        room -= max(most - max(skipped, found), 0)
     if room < 0 or room >= found * engine.groups:
         return bool(room >= 0)  # whether or not the blocks found are held by others
-    return bool(room >= evictable(world, found))
+    for group in range(engine.groups):
+        room -= _evictable(world, group, skipped_blocks(world, group, found * size), found)
+    return bool(room >= 0)
 
 
 @compiled
 def adopt(world: World, rank: int, found: int) -> None:
-    """A table for a request that is admitted, with the blocks found."""
+    """A table for a request that is admitted, with the blocks found that it will read."""
     engine, request = world.engine[0], world.requests[rank]
     engine.sought = NOBODY
     engine.unused -= 1
     request.table = world.unused[engine.unused]
     request.held = request.published = found
+    held = 0
     for group in range(engine.groups):
+        skipped = skipped_blocks(world, group, found * engine.block_size)
         for index in range(found):
-            block = world.hit[group, index]
-            touch(world, block)
+            block = world.hit[group, index] if index >= skipped else NULL
             world.tables[request.table, group, index] = block
-    world.records[rank].block_ns -= found * engine.groups * engine.busy
+            if block != NULL:
+                touch(world, block)
+                held += 1
+    world.records[rank].block_ns -= held * engine.busy
 
 
 @compiled
-def grow(world: World, rank: int, slots: int) -> bool:
-    """Take blocks until `slots` tokens have a place; False, and nothing taken, when they are short."""
+def grow(world: World, rank: int, slots: int, computed: int) -> bool:
+    """Take blocks until `slots` tokens have a place; False, and nothing taken, when they are short.
+
+    `computed` are the tokens before this step: blocks before their windows are not asked for, though
+    taken with the others.
+    """
     engine, request = world.engine[0], world.requests[rank]
     held = int(request.held)
     if slots <= held * engine.block_size:
         return True
-    missing = -(-slots // engine.block_size) - held
-    if missing * engine.groups > engine.free:
+    required = -(-slots // engine.block_size)
+    need = 0
+    for group in range(engine.groups):
+        need += max(required - max(held, skipped_blocks(world, group, computed)), 0)
+    if need > engine.free:
         return False
     for group in range(engine.groups):
-        for index in range(held, held + missing):
+        for index in range(held, required):
             world.tables[request.table, group, index] = take(world)
-    request.held += missing
-    world.records[rank].block_ns -= missing * engine.groups * engine.busy
+    request.held = required
+    world.records[rank].block_ns -= (required - held) * engine.groups * engine.busy
     return True
 
 
@@ -127,7 +138,9 @@ def name_complete(world: World, rank: int, tokens: int) -> None:
     for group in range(engine.groups):
         for index in range(start, end):
             block = world.tables[request.table, group, index]
-            publish(world, block, _owner(world, rank, index), _name(world, rank, index), group)
+            if block == NULL or not is_kept(world, rank, group, index):
+                continue
+            publish(world, block, owner_of(world, rank, index), name_of(world, rank, index), group)
     request.published = end
 
 
@@ -137,11 +150,15 @@ def release(world: World, rank: int) -> None:
     engine, request = world.engine[0], world.requests[rank]
     if request.table == NOBODY:
         return
+    held = 0
     for group in range(engine.groups):
         first = NULL
         for index in range(request.held - 1, -1, -1):
-            first = give_back(world, world.tables[request.table, group, index], first)
-    world.records[rank].block_ns += request.held * engine.groups * engine.busy
+            block = world.tables[request.table, group, index]
+            if block != NULL:
+                first = give_back(world, block, first)
+                held += 1
+    world.records[rank].block_ns += held * engine.busy
     world.unused[engine.unused] = request.table
     engine.unused += 1
     request.table = NOBODY

@@ -4,8 +4,11 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 
+from vramledger.simulate.cache.kv_cache import KvCache
+from vramledger.simulate.cache.window import WindowBlocks
 from vramledger.simulate.fast.load import NEVER, Load
 from vramledger.simulate.fast.records import FEATURES, STEP
+from vramledger.simulate.groups import SlidingWindow
 from vramledger.simulate.settings import Order, Settings
 from vramledger.simulate.step_cost import StepCost
 
@@ -15,6 +18,8 @@ if TYPE_CHECKING:
 NULL: Final = 0  # the null block; both ends of the free queue hang on it
 NAMELESS: Final = -1
 NOBODY: Final = -1
+UNCAPPED: Final = 1 << 60
+EVERY_BLOCK: Final = -1  # an interval of checkpoints that keeps all
 WAITING, RUNNING, PREEMPTED, FINISHED, ABORTED = range(5)  # as `request.Status`
 
 ENGINE: Final = np.dtype(
@@ -44,6 +49,9 @@ ENGINE: Final = np.dtype(
         ("lookahead_at_admission", np.bool_),
         ("lone_uncapped", np.bool_),
         ("own_ends_running", np.bool_),
+        ("hybrid", np.bool_),  # some group has a window
+        ("processed_only", np.bool_),
+        ("interval", np.int64),
         # the clock
         ("now", np.int64),
         ("device_free", np.int64),
@@ -69,6 +77,7 @@ ENGINE: Final = np.dtype(
         # the last look-up
         ("sought", np.int64),  # whose it was, or NOBODY when names changed since
         ("found", np.int64),  # blocks found
+        ("branch", np.int64),
         ("missing_owner", np.int64),
         ("missing_name", np.int64),
         # the step being scheduled
@@ -106,6 +115,7 @@ REQUEST: Final = np.dtype(
             "table",
             "held",  # blocks of each group
             "published",
+            "branch",
             "before",  # in the waiting list
             "after",
             "outgrown_times",
@@ -129,6 +139,7 @@ BLOCK: Final = np.dtype(
     align=True,
 )
 
+KIND: Final = np.dtype([(name, np.int64) for name in ("first", "count", "found", "dropped")])
 BUCKET: Final = np.dtype([("oldest", np.int32), ("newest", np.int32)], align=True)
 PART: Final = np.dtype(
     [(name, np.int32) for name in ("rank", "tokens", "drafts", "sampled")], align=True
@@ -155,6 +166,10 @@ class World(NamedTuple):
     flights: "Rows"
     waiting: "Rows"  # heap, by priority only
     leaving: "Rows"  # heap of clients that go away
+    windows: "Integers"  # of each group, 0 for full attention
+    caps: "Integers"  # most blocks of a window, UNCAPPED for none
+    members: "Integers"  # groups by kind, full attention first
+    kinds: "Rows"
     hit: "Integers"  # [groups, blocks]: what the last look-up found
     admitted: "Rows"  # of this step; tokens are those found
     passed_over: "Integers"
@@ -188,6 +203,7 @@ def new_world(
         flights=np.zeros(2, FLIGHT),
         waiting=np.zeros(total + 1 if by_priority else 1, ENTRY),
         leaving=np.zeros(leaving + 1, ENTRY),
+        **_groups(settings),
         hit=np.zeros((groups, columns + 1), np.int32),
         admitted=np.zeros(seqs, PART),
         passed_over=np.zeros(2 * seqs, np.int64),
@@ -195,6 +211,22 @@ def new_world(
         coefficients=cost.coefficients,
         by_tokens=np.array(cost.by_tokens, np.int64),
     )
+
+
+def _groups(settings: Settings) -> dict[str, Any]:
+    """What the groups are, as the plain cache has them."""
+    cache = KvCache(settings)
+    windows = [one.window if isinstance(one, WindowBlocks) else 0 for one in cache.groups]
+    caps = [one.cap if isinstance(one, WindowBlocks) else None for one in cache.groups]
+    kinds = np.zeros(len(cache.alike), KIND)
+    kinds["count"] = [len(one.groups) for one in cache.alike]
+    kinds["first"] = np.cumsum(kinds["count"]) - kinds["count"]
+    return {
+        "windows": np.array(windows, np.int64),
+        "caps": np.array([UNCAPPED if cap is None else cap for cap in caps], np.int64),
+        "members": np.array([one.number for kind in cache.alike for one in kind.groups]),
+        "kinds": kinds,
+    }
 
 
 def _requests(load: Load) -> "Rows":
@@ -215,6 +247,7 @@ def _blocks(count: int) -> "Rows":
 
 def _engine(settings: Settings, total: int, seqs: int, seed: int) -> "Rows":
     speculation, rules = settings.speculation, settings.rules
+    interval = settings.checkpoint_interval
     values: dict[str, Any] = {
         "block_size": settings.block_size,
         "groups": len(settings.groups),
@@ -241,6 +274,9 @@ def _engine(settings: Settings, total: int, seqs: int, seed: int) -> "Rows":
         "lookahead_at_admission": rules.lookahead_at_admission,
         "lone_uncapped": rules.lone_prefill_uncapped,
         "own_ends_running": rules.own_preemption_ends_running,
+        "hybrid": any(isinstance(one, SlidingWindow) for one in settings.groups),
+        "processed_only": rules.frees_processed_only,
+        "interval": EVERY_BLOCK if interval is None else interval,
         "free": settings.num_blocks - 1,
         "total": total,
         "unused": seqs,
