@@ -59,6 +59,10 @@ def test_a_written_profile_says_the_same(folder: Path) -> None:
             "Unknown engine 'sparc'; the nearest known one is spark.",
         ),
         (
+            ["w.parquet", "-o", "w.parquet", "--force"],
+            "w.parquet is what is read, and would be lost; choose another -o.",
+        ),
+        (
             ["--table", "requests"],
             "--table takes a URL such as postgres://USER@HOST/DATABASE?table=NAME.",
         ),

@@ -124,3 +124,9 @@ def test_options_that_name_identities_are_checked() -> None:
     assert str(form.value) == (
         "--model-map takes NAME=LABEL, the model's name in the log and the label to store."
     )
+
+
+def test_a_kept_name_holds_no_control_characters(tmp_path: Path) -> None:
+    hostile = log(lambda name: f"{name}\x1b[31m\u202e" if name.startswith("gpt") else name)
+    found = imported(tmp_path, hostile, name="log.jsonl", mapping=MAP, keep=frozenset({"model"}))
+    assert found.column("model")[0] == "gpt-x\\x1b[31m\\u202e"

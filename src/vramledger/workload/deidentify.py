@@ -12,6 +12,7 @@ from typing import Final
 
 from vramledger.errors import BadInput, UnknownName
 from vramledger.frozen import frozen
+from vramledger.printable import one_line
 
 DIGEST_BYTES: Final = 15  # an object of 48 bytes; by chance equal among a billion: 1 in 1e18
 KEEPS: Final = {  # what --keep takes -> what it gives away
@@ -95,8 +96,8 @@ class Identities:
 
     def _label(self, number: int, name: str | None) -> str:
         if name in self._models:
-            return self._models[name]
-        return name if name is not None and self._keep_models else f"model-{number}"
+            return one_line(self._models[name])
+        return one_line(name) if name is not None and self._keep_models else f"model-{number}"
 
     def _numbering(self, kind: str, scope: str) -> Numbering:
         return Numbering(self._key, f"{kind}:{scope}", self._numbers[kind], self.names.get(kind))

@@ -66,9 +66,12 @@ def command(
     """
     from vramledger.report.workload_profile import to_text
     from vramledger.workload.profile.json_form import text, write
+    from vramledger.written_file import refuse_place
 
     if (workload is None) == (table is None):
         raise BadInput("Name one workload: a file, or --table URL.")
+    if out is not None:
+        refuse_place(out, () if workload is None else (workload,))
     if workload is not None:
         if mapping or block_tokens or keep:
             raise BadInput("--map, --block-tokens and --keep describe a --table; leave them out.")
