@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from commands import said, vram
+from commands import said, vram, vram_here
 from drawn_profile import whole
 from vramledger.report.workload_html.page import to_html
 from vramledger.report.workload_show import to_text
@@ -122,11 +122,13 @@ def test_the_example_log_is_shown_as_its_rows_are(tmp_path: Path) -> None:
             and row["completion_tokens"].isdigit() | (row["completion_tokens"] == "")
             and len(row["startTime"]) > 10 < len(row["endTime"])
         }
-    done = vram(["workload", "import", str(LOG), "-o", "w.parquet", "--json"], tmp_path)
+    done = vram_here(["workload", "import", str(LOG), "-o", "w.parquet", "--json"], tmp_path)
     loss = json.loads(done.stdout)
     assert loss["rows_kept"] == len(sound)
     assert loss["rows_read"] == loss["rows_kept"] + sum(loss["dropped"].values())
-    shown = vram(["workload", "show", "w.parquet", "--width", "100"], tmp_path).stdout.split("\n\n")
+    shown = vram_here(["workload", "show", "w.parquet", "--width", "100"], tmp_path).stdout.split(
+        "\n\n"
+    )
     assert shown[0].startswith(f"{len(sound):,} requests over 23 h 53 min: ")
     title, *rows = shown[1].splitlines()
     assert title == "Input tokens"
