@@ -39,13 +39,15 @@ def question_of(asked: Mapping[str, Any]) -> Question:
     """
     plan = planned(asked["launch"], asked["scenario"]) if is_plan(asked["launch"]) else None
     launch = _launch(asked, plan)
-    part = Part(_workload(asked, plan), _slice(asked), _rate(asked, plan))
+    scenario = asked["scenario"] if plan is None else plan.scenario
+    part = Part(_workload(asked, plan), _slice(scenario, plan), _rate(asked, plan))
     _check_replicas(asked["replicas"])
     if asked["out"] is not None and asked["out"].exists():
         _refuse_taken(asked["out"])
     return Question(
         case=_case(asked, launch, plan),
         part=part,
+        scenario=scenario,
         replicas=asked["replicas"],
         prefix=not asked["no_prefix"],
         end=asked["end"],
@@ -67,7 +69,7 @@ def written(simulation: Simulation, asked: Mapping[str, Any]) -> Path:
     description = description_of(
         name,
         _deployment(simulation),
-        scenario=part.scenario,
+        scenario=question.scenario,
         workload_sha256=file_sha256(part.workload),
         seed=question.seed,
         rate_scale=part.rate_scale,
@@ -144,11 +146,9 @@ def _workload(asked: Mapping[str, Any], plan: Planned | None) -> Path:
     return given
 
 
-def _slice(asked: Mapping[str, Any]) -> str | None:
+def _slice(scenario: str | None, plan: Planned | None) -> str | None:
     """The part of the workload: a plan's scenario of a name of its own takes all of it."""
-    name: str | None = asked["scenario"]
-    known = name in DEFINITIONS or not is_plan(asked["launch"])
-    return name if known else None
+    return scenario if plan is None or scenario in DEFINITIONS else None
 
 
 def _rate(asked: Mapping[str, Any], plan: Planned | None) -> float:

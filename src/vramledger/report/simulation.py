@@ -41,7 +41,7 @@ def to_text(simulation: Simulation, folder: Path) -> str:
 def _title(simulation: Simulation) -> str:
     question, deployment = simulation.question, simulation.deployment
     part, layout = question.part, deployment.layout
-    scenario = f", scenario {part.scenario}" if part.scenario else ""
+    scenario = f", scenario {question.scenario}" if question.scenario else ""
     scaled = f", arrivals x{part.rate_scale:g}" if part.rate_scale != 1 else ""
     servers = f"{question.replicas} x " if question.replicas > 1 else ""
     return "\n".join(

@@ -28,7 +28,7 @@ def to_json(simulation: Simulation, folder: Path) -> dict[str, Any]:
         "run": str(folder),
         "origin": "simulated",
         "deployment": _deployment(simulation),
-        "scenario": question.part.scenario,
+        "scenario": question.scenario,
         "rate_scale": question.part.rate_scale,
         "replicas": question.replicas,
         "seed": question.seed,

@@ -26,6 +26,7 @@ class Planned:
     accelerators: tuple[Accelerator, ...]
     workload: Path | None
     rate_scale: float
+    scenario: str
     contract: Contract
 
 
@@ -63,6 +64,7 @@ def planned(path: str, scenario: str | None) -> Planned:
         requirement.accelerators,
         file if file is not None and file.suffix == _STORED else None,
         _rate_scale(_tree(path), chosen.name),
+        chosen.name,
         chosen.contract,
     )
 

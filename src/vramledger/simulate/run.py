@@ -32,6 +32,7 @@ class Question:
 
     case: Case
     part: Part
+    scenario: str | None = None  # of the workload or of a plan
     replicas: int = 1
     prefix: bool = True  # whether the workload's own prefix hits are simulated too
     end: str = LOW

@@ -1,0 +1,222 @@
+"""``vram simulate``: what it prints, what it writes, what it refuses."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from stored_workloads import chats, request, stored
+from vramledger.cli.main import run
+from vramledger.errors import ExitCode
+from vramledger.record.run import read_run
+from vramledger.record.samples import STEPS
+from vramledger.record.soundness import check_sound
+
+LAUNCH = "vllm serve meta-llama/Llama-3.1-8B --max-model-len 8192"
+CARD = ("--gpu", "H100-80GB-SXM", "--engine-version", "0.32.0")
+KEYS = {
+    "schema", "run", "requests", "steps", "preemptions", "recomputed_tokens", "kv_usage", "ttft_s",
+    "itl_s", "tpot_s", "queue_s", "e2e_s", "goodput_per_hour", "queue_drains",
+    "simulated_requests_per_wall_s",
+}  # fmt: skip
+PLAN = """\
+name: chat
+model: meta-llama/Llama-3.1-8B
+engine: {name: vllm, version: "0.32", args: {max-model-len: 8192}}
+workload: w.parquet
+scenarios:
+  daily: {kind: latency, contract: {ttft_s: {p95: LIMIT}, success: 0.99, queue_must_drain: true}}
+gpus: [H100-80GB-SXM]
+"""
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    stored(tmp_path / "w.parquet", chats(20, span_s=60))
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def simulated(*arguments: str, launch: str = LAUNCH, code: ExitCode = ExitCode.HOLDS) -> None:
+    assert run(["simulate", launch, *CARD, *arguments]) == code
+
+
+def answered(capsys: pytest.CaptureFixture[str], *arguments: str, **asked: Any) -> Any:
+    simulated(*arguments, "--json", **asked)
+    return json.loads(capsys.readouterr().out)
+
+
+def refused(
+    capsys: pytest.CaptureFixture[str], *arguments: str, code: ExitCode = ExitCode.BAD_INPUT
+) -> str:
+    assert run(["simulate", *arguments]) == code
+    said = capsys.readouterr()
+    assert said.out == ""
+    return said.err.removeprefix("vram: ").strip()
+
+
+def test_every_block_of_the_answer_says_that_it_is_simulated(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    simulated("--workload", "w.parquet", "-o", "r")
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0] == "SIMULATED, not measured: w.parquet"
+    assert lines[1] == "meta-llama/Llama-3.1-8B on 1 x H100-80GB-SXM, vLLM 0.32.0"
+    assert lines[2].endswith(
+        "KV blocks of 16 tokens (the pessimistic end of the ledger's band), seed 0"
+    )
+    titles = [line for line in lines if line.startswith("SIMULATED ")]
+    assert titles == ["SIMULATED with the workload's prefix hits", "SIMULATED without prefix hits"]
+    rows = [line.split("  ")[0] for line in lines]
+    for name in ("KV use", "running", "waiting", "TTFT", "ITL", "TPOT", "queue", "E2E", "theory"):
+        assert name in rows
+    assert lines[-1] == "run         r"
+    assert folder.joinpath("r", "run.json").is_file()
+
+
+def test_the_json_has_the_promised_keys(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    found = answered(capsys, "--workload", "w.parquet", "-o", str(folder / "r"))
+    assert found.keys() >= KEYS
+    assert found["schema"] == "vramledger.simulation/1"
+    assert found["run"] == str(folder / "r")
+    assert found["requests"] == {
+        "offered": 80, "ok": 80, "failed": 0, "rejected": 0, "cancelled": 0, "timed_out": 0,
+        "incomplete": 0,
+    }  # fmt: skip
+    for name in ("kv_usage", "ttft_s", "itl_s", "tpot_s", "queue_s", "e2e_s"):
+        values = [found[name][each] for each in ("p50", "p95", "p99", "max")]
+        assert values == sorted(values)
+    assert found["goodput_per_hour"] is None
+    assert found["goodput_reason"] == "no contract was stated; simulate a plan's scenario"
+    assert sum(found["binding"].values()) == pytest.approx(1)
+    assert abs(found["theory"]["little_residual"]) < 0.05
+
+
+def test_prefix_hits_are_shown_beside_none(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    found = answered(capsys, "--workload", "w.parquet", "-o", str(folder / "r"))
+    assert found["prefix_hit_share"] > 0.4
+    assert found["without_prefix_hits"]["prefix_hit_share"] == 0
+    assert found["e2e_s"]["p50"] < found["without_prefix_hits"]["e2e_s"]["p50"]
+    alone = answered(capsys, "--workload", "w.parquet", "-o", str(folder / "s"), "--no-prefix")
+    assert alone["without_prefix_hits"] is None
+    assert alone["e2e_s"] == found["without_prefix_hits"]["e2e_s"]
+    assert alone["notes"][-1] == "Simulated without prefix hits only: --no-prefix was given."
+
+
+@pytest.mark.usefixtures("folder")
+def test_the_run_is_sound_and_the_same_in_every_byte() -> None:
+    for out in ("a", "b"):
+        simulated("--workload", "w.parquet", "-o", out, "--replicas", "2", "--rate-scale", "1.5")
+    first, second = read_run(Path("a")), read_run(Path("b"))
+    check_sound(first)
+    first.check_unchanged()
+    assert first.description == second.description
+    assert first.description.origin == "simulated"
+    assert first.requests.read(("engine",)).column("engine").unique().to_pylist() == [0, 1]
+    assert first.table(STEPS).rows > 0
+    for file in Path("a").iterdir():
+        assert file.read_bytes() == Path("b", file.name).read_bytes()
+
+
+@pytest.mark.usefixtures("folder")
+def test_without_a_folder_the_run_gets_a_dated_one() -> None:
+    simulated("--workload", "w.parquet")
+    (found,) = Path("runs").iterdir()
+    assert found.name.endswith("Z-meta-llama-llama-3-1-8b-w")
+
+
+@pytest.mark.parametrize(
+    ("limit", "code"), [("5.0", ExitCode.HOLDS), ("0.001", ExitCode.DOES_NOT_HOLD)]
+)
+def test_a_plans_contract_decides(
+    folder: Path, capsys: pytest.CaptureFixture[str], limit: str, code: ExitCode
+) -> None:
+    plan = folder / "plan.yaml"
+    plan.write_text(PLAN.replace("LIMIT", limit))
+    assert run(["simulate", str(plan), "-o", str(folder / "r"), "--json"]) == code
+    found = json.loads(capsys.readouterr().out)
+    assert found["scenario"] == "daily"
+    assert [line["holds"] for line in found["contract"]] == [code == ExitCode.HOLDS, True, True]
+    assert (found["goodput_per_hour"] > 0) == (code == ExitCode.HOLDS)
+
+
+def test_a_request_that_the_engine_refuses_is_rejected_and_nothing_holds(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    stored(folder / "long.parquet", [request(0, arrival_s=0.0, input_tokens=9000, output_tokens=1)])
+    out = str(folder / "r")
+    found = answered(capsys, "--workload", "long.parquet", "-o", out, code=ExitCode.DOES_NOT_HOLD)
+    assert found["requests"]["rejected"] == 1
+    assert found["ttft_s"]["p50"] == "inf" or found["ttft_s"]["p50"] is None
+
+
+def test_a_deployment_that_does_not_start_is_a_verdict(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    launch = "vllm serve meta-llama/Llama-3.1-70B"
+    simulated("--workload", "w.parquet", launch=launch, code=ExitCode.DOES_NOT_HOLD)
+    said = capsys.readouterr().out
+    assert said.startswith("DOES NOT START, so nothing was simulated: Loading the weights fails")
+    found = answered(capsys, "--workload", "w.parquet", launch=launch, code=ExitCode.DOES_NOT_HOLD)
+    assert (found["run"], found["schema"]) == (None, "vramledger.simulation/1")
+    assert not (folder / "runs").exists()
+
+
+@pytest.mark.usefixtures("folder")
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (
+            ["--workload", "w.parquet", "--rate-scale", "1e9"],
+            "--rate-scale is 1e+09; it is a factor on the arrivals above 0 and up to 1000.",
+        ),
+        (
+            ["--workload", "w.parquet", "--rate-scale", "-1"],
+            "--rate-scale is -1; it is a factor on the arrivals above 0 and up to 1000.",
+        ),
+        (
+            ["--workload", "w.parquet", "--replicas", "0"],
+            "--replicas is 0; it must be a whole number from 1 to 1024.",
+        ),
+        (
+            ["--workload", "no.parquet"],
+            "no.parquet cannot be read: No such file or directory; check its path.",
+        ),
+        (
+            ["--workload", "w.parquet", "-o", "w.parquet"],
+            "w.parquet holds something already; name a folder that is not there yet.",
+        ),
+    ],
+)
+def test_nonsense_ends_in_one_sentence(
+    capsys: pytest.CaptureFixture[str], arguments: list[str], said: str
+) -> None:
+    assert refused(capsys, LAUNCH, *CARD, *arguments) == said
+
+
+def test_a_workload_without_requests_or_times_is_refused(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    stored(folder / "none.parquet", [])
+    stored(folder / "timeless.parquet", [request(0, input_tokens=5, output_tokens=5)])
+    asked = (LAUNCH, *CARD, "--workload")
+    assert refused(capsys, *asked, "none.parquet") == (
+        "none.parquet holds no request; import logs that do, or choose another slice."
+    )
+    assert refused(capsys, *asked, "timeless.parquet", code=ExitCode.CANNOT_KNOW) == (
+        "timeless.parquet has requests without times, so there is no order to simulate; vram workload "
+        "synth makes arrivals for it."
+    )
+
+
+def test_other_engines_are_refused_by_name(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    launch = "python -m sglang.launch_server --model-path meta-llama/Llama-3.1-8B"
+    asked = (launch, "--gpu", "L40S", "--workload", str(folder / "w.parquet"))
+    assert refused(capsys, *asked, code=ExitCode.CANNOT_KNOW) == (
+        "The scheduler of sglang is not simulated; vllm launches are simulated."
+    )
