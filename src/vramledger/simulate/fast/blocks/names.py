@@ -5,18 +5,22 @@ from vramledger.simulate.fast.compiled import compiled
 
 
 @compiled
+def shared_blocks(world: World, rank: int) -> int:
+    """Leading blocks of a request that others may have."""
+    return int(world.asked[rank].prefix_length) * world.pieces
+
+
+@compiled
 def owner_of(world: World, rank: int, index: int) -> int:
     """The salt of a prefix that others may have, or a number below 0 for a request's own block."""
-    asked = world.asked[rank]
-    shared = index < asked.prefix_length * world.pieces
-    return int(asked.salt) if shared else -1 - rank
+    return int(world.asked[rank].salt) if index < shared_blocks(world, rank) else -1 - rank
 
 
 @compiled
 def name_of(world: World, rank: int, index: int) -> int:
     """The identity of a shared block, or the place of a request's own."""
     asked = world.asked[rank]
-    if index >= asked.prefix_length * world.pieces:
+    if index >= shared_blocks(world, rank):
         return index
     if world.pieces == 1:
         return int(world.prefix[asked.prefix_start + index])

@@ -1,7 +1,7 @@
 """The blocks that requests hold, found, taken, named and given back."""
 
 from vramledger.simulate.fast.blocks.agreement import agree
-from vramledger.simulate.fast.blocks.names import name_of, owner_of
+from vramledger.simulate.fast.blocks.names import name_of, owner_of, shared_blocks
 from vramledger.simulate.fast.blocks.pool import find, give_back, publish, take, touch
 from vramledger.simulate.fast.blocks.windows import is_kept, skipped_blocks
 from vramledger.simulate.fast.blocks.world import NOBODY, NULL, World
@@ -135,13 +135,31 @@ def name_complete(world: World, rank: int, tokens: int) -> None:
     if not engine.caching or tokens < (start + 1) * engine.block_size:
         return
     end = tokens // engine.block_size
+    shared = min(max(shared_blocks(world, rank), start), end)
     for group in range(engine.groups):
-        for index in range(start, end):
+        _name_shared(world, rank, group, start, shared)
+        for index in range(shared, end):
             block = world.tables[request.table, group, index]
-            if block == NULL or not is_kept(world, rank, group, index):
-                continue
-            publish(world, block, owner_of(world, rank, index), name_of(world, rank, index), group)
+            if block != NULL and is_kept(world, rank, group, index):
+                publish(world, block, -1 - rank, index, group)
     request.published = end
+
+
+@compiled
+def _name_shared(world: World, rank: int, group: int, start: int, end: int) -> None:
+    """Name blocks of a shared prefix, one recorded identity after another."""
+    asked, table = world.asked[rank], world.requests[rank].table
+    pieces, salt, index = world.pieces, asked.salt, start
+    while index < end:
+        recorded = index // pieces
+        first = recorded * pieces
+        base = world.prefix[asked.prefix_start + recorded] * pieces - first
+        stop = min(end, first + pieces)
+        while index < stop:
+            block = world.tables[table, group, index]
+            if block != NULL and is_kept(world, rank, group, index):
+                publish(world, block, salt, base + index, group)
+            index += 1
 
 
 @compiled
