@@ -103,7 +103,7 @@ def _run(
     advance: Callable[[int], None],
 ) -> Engine:
     try:
-        found, compiled = simulate_fast(settings, load, cost), True
+        found, compiled = simulate_fast(settings, load, cost, seed=seed), True
     except CannotKnow:  # what the compiled simulator does not have, the plain loop has
         cost.refuse_overflow(settings)
         found, compiled = _plain(settings, load, cost, seed, advance), False
