@@ -112,6 +112,8 @@ def served(**changes: object) -> Served:
     plain = {
         "input_tokens": np.array([100, 200, 5000, 6000]),
         "ok": np.array([True, True, True, False]),
+        "cancelled": np.zeros(4, np.bool_),
+        "stayed": np.array([2.0, 4.0, 10.0, np.nan]),
         "latency": {"ttft_s": np.array([1.0, 3.0, 9.0, np.inf])},
         "gaps": Gaps(np.array([0.1, 0.2]), np.array([9.0, 1.0])),
         "span_s": 1800.0,
@@ -139,6 +141,18 @@ def test_each_line_of_a_contract_is_judged_on_its_own_requests() -> None:
         Line("done by 06:00", "not checked", None),
         Line("3 requests an hour", "4", True),
     )
+
+
+def test_a_planned_cancellation_is_no_failure_until_a_limit_is_broken() -> None:
+    left = served(
+        ok=np.array([True, True, False, False]),
+        cancelled=np.array([False, False, True, True]),
+        latency={"ttft_s": np.array([1.0, 1.0, np.nan, np.nan])},
+        stayed=np.array([2.0, 2.0, 0.5, 3.0]),
+    )
+    contract = Contract(latency={"ttft_s": (LatencyLimit(None, {0.95: 2.0}),)}, success=0.8)
+    assert judged(contract, left)[1] == Line("success >= 80.00%", "75.00%", holds=False)
+    assert judged(Contract(success=0.8), left)[0].found == "100.00%"
 
 
 def test_goodput_counts_requests_within_every_limit() -> None:

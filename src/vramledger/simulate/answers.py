@@ -87,6 +87,8 @@ def answers_of(
     served = Served(
         offered.input_tokens,
         figures.outcome == Outcome.OK.value,
+        figures.outcome == Outcome.CANCELLED.value,
+        figures.columns["done_s"] - figures.columns["due_s"],
         figures.latency,
         gaps,
         levels.span_s,

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 _HOUR_S: Final = 3600.0
 _ITL: Final = "itl_s"
+_TTFT: Final = "ttft_s"
 
 
 @frozen
@@ -35,6 +36,8 @@ class Served:
 
     input_tokens: "Array"
     ok: "Array"
+    cancelled: "Array"  # as the workload planned
+    stayed: "Array"  # seconds until it ended, NaN where it did not
     latency: "Mapping[str, Array]"  # seconds, infinite for failures
     gaps: Gaps
     span_s: float
@@ -50,7 +53,7 @@ def judged(contract: Contract, served: Served) -> tuple[Line, ...]:
         for share in limit.percentiles
     ]
     if contract.success is not None:
-        success = float(served.ok.mean())
+        success = float(_succeeded(contract, served).mean())
         found.append(
             Line(
                 f"success >= {contract.success:.2%}", f"{success:.2%}", success >= contract.success
@@ -84,6 +87,17 @@ def goodput_per_hour(contract: Contract, served: Served) -> float:
             within = ~(values > most)  # what has no such figure cannot break it
             good &= within | ~_reached(limit, served)
     return float(good.sum()) / max(served.span_s, 1e-9) * _HOUR_S
+
+
+def _succeeded(contract: Contract, served: Served) -> "Array":
+    """Ended as asked, or cancelled as planned while no limit on the first token was broken yet."""
+    waited = served.latency[_TTFT]
+    waited = np.where(np.isnan(waited), served.stayed, waited)
+    kept = served.cancelled.copy()
+    for limit in contract.latency.get(_TTFT, ()):
+        most = limit.percentiles[max(limit.percentiles)]
+        kept &= ~(waited > most) | ~_reached(limit, served)
+    return served.ok | kept
 
 
 def _latency(name: str, limit: LatencyLimit, share: float, served: Served) -> Line:
