@@ -24,6 +24,7 @@ VERBS: Final = (
     Verb("inspect", "Size", "What a model weighs and what a token costs."),
     Verb("plan", "Size", "Write and check a plan file."),
     Verb("gpus", "Size", "The accelerators we know, with reported memory."),
+    Verb("simulate", "Try", "A workload on a deployment, simulated: latency, queue, KV use."),
     Verb("predict", "Try", "Latency and throughput of a launch under a steady load."),
     Verb("workload", "Try", "What your requests look like, from logs, without a word of them."),
 )
