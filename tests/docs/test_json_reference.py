@@ -43,6 +43,7 @@ RUNS = (
     ("workload", "import", "gateway-spendlogs.csv.gz"),
     ("workload", "profile", "workload.parquet"),
     ("workload", "head", "workload.parquet", "9", "-o", "head.parquet"),
+    ("simulate", LAUNCH, *GPU, "--workload", "workload.parquet", "-o", "simulated"),
     ("workload", "synth", "--like", "workload.parquet", "--requests", "99", "-o", "new.parquet"),
 )
 
