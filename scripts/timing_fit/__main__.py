@@ -49,11 +49,19 @@ def _write(rows: Rows, found: list[Point], state: State, outside: NDArray[np.flo
     facts = {
         "date": datetime.now(UTC).date().isoformat(),
         "rows": len(found),
+        "releases": _releases(found),
         "architectures": sorted({point.prepared.work.accelerator.architecture for point in found}),
     }
     bands = _bands(found, state.coefficients, outside)
     write(_FILE, state.coefficients, bands, scores, facts)
     _PAGE.write_text(page_text(rows, found, state, outside, bands), encoding="utf-8")
+
+
+def _releases(found: list[Point]) -> tuple[str, str]:
+    """The first and the last release family."""
+    families = {point.prepared.deployment.rules.family for point in found}
+    ordered = sorted(families, key=lambda family: [int(part) for part in family.split(".")])
+    return ordered[0], ordered[-1]
 
 
 def _bands(

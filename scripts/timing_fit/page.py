@@ -46,7 +46,6 @@ def page_text(
 
 
 def _whole(state: State, outside: NDArray[np.float64]) -> list[str]:
-    del points
     rows = [score("fitted to all", state.residuals), score("left out", outside)]
     return ["## All rows", "", *_table(rows)]
 

@@ -35,6 +35,12 @@ def test_a_launch_is_predicted_as_one_object(capsys: pytest.CaptureFixture[str])
     assert found["output_tokens_per_s"] == found["output_tokens_per_s_per_gpu"]
 
 
+def test_a_launch_that_does_not_start_exits_1(capsys: pytest.CaptureFixture[str]) -> None:
+    launch = "vllm serve meta-llama/Llama-3.1-8B --max-model-len 131072"
+    assert run(["predict", launch, "--gpu", "L4", "--engine-version", "0.18.0", *LOAD]) == 1
+    assert "note: The ledger says that this does not start: " in capsys.readouterr().out
+
+
 def test_cases_are_answered_one_a_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     file = tmp_path / "cases.jsonl"
     rows = [case(), case(id="bad", gpu="nothing"), case(id="steady", requests=None)]

@@ -44,7 +44,7 @@ def command(*, as_json: bool, cases: str | None, coefficients: str | None, **ask
             show_json(to_json(found))
         else:
             show(to_text(found))
-        return ExitCode.HOLDS
+        return ExitCode.HOLDS if found.starts else ExitCode.DOES_NOT_HOLD
     answered = 0
     for answer in case_answers(cases, asked, fit):
         answered += answer.prediction is not None

@@ -120,10 +120,11 @@ def test_each_line_is_answered_or_says_why_not() -> None:
         json.dumps(case(id="four", concurrency=-1)),
         json.dumps(case(id="five", input_tokens=10**7)),
         json.dumps([]),
+        '{"id": NaN}',
     ]
     found = list(answers(lines))
-    assert [answer.id for answer in found] == ["one", "two", 3, None, "four", "five", None]
-    assert [answer.error is None for answer in found] == [True] + [False] * 6
+    assert [answer.id for answer in found] == ["one", "two", 3, None, "four", "five", None, None]
+    assert [answer.error is None for answer in found] == [True] + [False] * 7
     assert found[1].error == (
         "The step time of sglang is not modelled; cases of vllm are answered."
     )
@@ -141,6 +142,9 @@ def test_each_line_is_answered_or_says_why_not() -> None:
         ("gpu", 7, "gpu is 7; it must be text or null."),
         ("output_tokens", "many", "output_tokens is 'many'; it must be a number."),
         ("input_tokens", 0, "input_tokens is 0; it must be above 0."),
+        ("input_tokens", 10**400, "input_tokens is above 1e+12; give what one server can see."),
+        ("requests", 1e300, "requests is above 1e+12; give what one server can see."),
+        ("pp", float("inf"), "pp is inf; it must lie between 1 and 65536."),
     ],
 )
 def test_a_value_that_means_nothing_is_named(key: str, value: object, sentence: str) -> None:

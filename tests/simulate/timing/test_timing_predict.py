@@ -20,11 +20,48 @@ def test_inside_the_fitted_region_the_basis_is_calibrated() -> None:
 
 
 @pytest.mark.parametrize(
+    ("model", "note"),
+    [
+        ("AntonV/mamba2-2.7b-hf", "No model with recurrent states was measured."),
+        ("Qwen/Qwen3-Next-80B-A3B-Instruct", "No model with recurrent states was measured."),
+        (
+            "meta-llama/Llama-4-Scout-17B-16E-Instruct",
+            "No model with chunked attention was measured.",
+        ),
+    ],
+)
+def test_a_kind_of_cache_that_was_not_measured_is_named(model: str, note: str) -> None:
+    found = predict(deployed("-tp 2", model, "B300"), Load(1000, 500, 4))
+    assert found.tpot.basis is Basis.ASSUMED
+    assert note in found.notes
+
+
+def test_a_release_that_was_not_measured_is_named() -> None:
+    found = predict(deployed(version="0.30.0"), Load(1000, 500, 4))
+    assert found.notes == ("No server of vLLM 0.30 was measured.",)
+    assert found.tpot.basis is Basis.ASSUMED
+
+
+def test_an_encoder_generates_nothing() -> None:
+    with pytest.raises(BadInput) as refused:
+        predict(deployed(model="BAAI/bge-m3"), Load(100, 10, 4))
+    assert str(refused.value) == (
+        "BAAI/bge-m3 is an encoder and generates no tokens, so it has neither TTFT nor TPOT; name a "
+        "model that generates."
+    )
+
+
+@pytest.mark.parametrize(
     ("flags", "card", "note"),
     [
         ("", "L40S", "No Ada card was measured."),
         ("-tp 4", "H100-80GB-PCIe", "No tensor parallelism over PCIe was measured."),
         ("-pp 2", "H100-80GB-SXM", "No pipeline stages were measured."),
+        (
+            """--speculative-config '{"method": "ngram", "num_speculative_tokens": 3}'""",
+            "H100-80GB-SXM",
+            "Speculative decoding is left out: these are the times without.",
+        ),
     ],
 )
 def test_outside_the_fitted_region_the_band_widens_and_says_so(

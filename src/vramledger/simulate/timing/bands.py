@@ -5,11 +5,19 @@ measured (an architecture, a link over PCIe, a version that is not known) widens
 of 0.8 to 1.25 becomes 0.64 to 1.56 at power 2.
 """
 
-from typing import Final
+from collections.abc import Mapping
+from typing import Any, Final
 
 from vramledger.engine.vllm.deployment import Deployment
 from vramledger.evidence import Basis, Figure
 from vramledger.frozen import frozen
+from vramledger.model.cache import (
+    ChunkedAttention,
+    CompressedAttention,
+    CrossAttention,
+    RecurrentState,
+    SharedWith,
+)
 from vramledger.simulate.timing.coefficients import Band, Fit
 from vramledger.simulate.timing.work import Work
 
@@ -18,6 +26,16 @@ _ARCHITECTURE: Final = 1.6  # one card of another generation was 1.2 to 1.3 off 
 _PCIE: Final = 2.0
 _PIPELINE: Final = 1.4
 _VERSION: Final = 1.3
+_RELEASE: Final = 1.2
+_CACHE: Final = 1.4
+_SPECULATION: Final = 2.0
+_NOT_MEASURED: Final[Mapping[type[Any], str]] = {
+    ChunkedAttention: "chunked attention",
+    CompressedAttention: "compressed attention",
+    CrossAttention: "cross attention",
+    RecurrentState: "recurrent states",
+    SharedWith: "layers that share a cache",
+}
 _FEW_BYTES_A_SECOND: Final = 1.5e12  # GDDR cards; the measured ones have HBM
 
 
@@ -46,6 +64,13 @@ def region(deployment: Deployment, work: Work, fit: Fit, *, version_known: bool 
         )
     if work.tensor_link.pcie or (work.replica_link.pcie and work.experts):
         found.append((_PCIE, "No tensor parallelism over PCIe was measured."))
+    found += _of_model(deployment)
+    if deployment.speculation is not None:
+        found.append(
+            (_SPECULATION, "Speculative decoding is left out: these are the times without.")
+        )
+    if version_known and not _among(deployment.rules.family, fit.releases):
+        found.append((_RELEASE, f"No server of vLLM {deployment.rules.family} was measured."))
     if deployment.layout.pp > 1:
         found.append((_PIPELINE, "No pipeline stages were measured."))
     if not version_known:
@@ -54,6 +79,27 @@ def region(deployment: Deployment, work: Work, fit: Fit, *, version_known: bool 
         )
     widening = max((power for power, _ in found), default=_PLAIN)
     return Region(widening, tuple(note for _, note in found))
+
+
+def _of_model(deployment: Deployment) -> list[tuple[float, str]]:
+    """Kinds of cache that no measured model keeps."""
+    kinds = {type(layer.spec) for layer in deployment.model.cache_layers}
+    odd = {_NOT_MEASURED[kind] for kind in kinds if kind in _NOT_MEASURED}
+    if deployment.model.sparse_topk:
+        odd.add("sparse attention")
+    return [(_CACHE, f"No model with {kind} was measured.") for kind in sorted(odd)]
+
+
+def _among(family: str, releases: tuple[str, ...]) -> bool:
+    """Whether a release family lies between the first and the last measured one."""
+    if not releases:
+        return True
+    first, last = (_numbers(release) for release in releases)
+    return first <= _numbers(family) <= last
+
+
+def _numbers(family: str) -> tuple[int, ...]:
+    return tuple(int(part) for part in family.split("."))
 
 
 def banded(value: float, band: Band, around: Region, source: str) -> Figure:

@@ -92,6 +92,7 @@ class Fit:
     rows: int
     source: str
     architectures: frozenset[str]  # GPU architectures that were measured
+    releases: tuple[str, ...]  # the first and the last release family that were, () for any
     errors: Mapping[str, Any]  # what the fit left, for documents
 
 
@@ -126,6 +127,7 @@ def _fit(content: Mapping[str, Any], where: str) -> Fit:
         rows=int(content.get("rows", 0)),
         source=where,
         architectures=frozenset(content.get("architectures", ())),
+        releases=tuple(content.get("releases", ())),
         errors=content.get("errors", {}),
     )
 

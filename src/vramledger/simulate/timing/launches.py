@@ -31,7 +31,7 @@ _EXPERTS: Final[Mapping[Format, int]] = {
     Format.WEIGHT_ONLY: 8,
     Format.INT8: 10,
     Format.FP8: 10,
-    Format.FP4: 6,
+    Format.FP4: 5,
     Format.MXFP4: 8,
     Format.MXFP4_FP8: 4,
 }
@@ -73,6 +73,8 @@ def _kernels(deployment: Deployment, tensors: list[Tensor]) -> int:
         count += _INDEXER
     if Role.MLP in roles:
         count += _MLP + _quantised(deployment, tensors, Role.MLP)
+    if Role.SHARED_EXPERT in roles:
+        count += _SHARED
     if Role.EXPERT in roles:
         count += _expert_kernels(deployment, tensors)
     return count

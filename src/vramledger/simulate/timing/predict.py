@@ -5,6 +5,7 @@ from typing import Final
 
 from vramledger.engine.vllm.deployment import Deployment
 from vramledger.errors import BadInput
+from vramledger.model.model import ModelKind
 from vramledger.simulate.timing.bands import Region, banded, region
 from vramledger.simulate.timing.closed_loop import Load, Steady
 from vramledger.simulate.timing.coefficients import Fit, shipped
@@ -24,6 +25,7 @@ def predict(
         BadInput: a load that means nothing, or requests that this deployment never serves.
         CannotKnow: the card's or the model's figures are missing.
     """
+    _refuse_encoder(deployment)
     _refuse_nonsense(load)
     _refuse_long(deployment, load)
     prepared = prepare(deployment)
@@ -52,8 +54,17 @@ def answer(prepared: Prepared, load: Load, fit: Fit, *, version_known: bool = Tr
         binding=max(shares, key=lambda name: shares[name]),
         shares=shares,
         outlook=found,
+        starts=not prepared.room.shortage,
         notes=_notes(prepared, load, found, around),
     )
+
+
+def _refuse_encoder(deployment: Deployment) -> None:
+    if deployment.model.kind is ModelKind.ENCODER:
+        raise BadInput(
+            f"{deployment.model.id} is an encoder and generates no tokens, so it has neither TTFT nor "
+            "TPOT; name a model that generates."
+        )
 
 
 def _refuse_nonsense(load: Load) -> None:

@@ -22,4 +22,5 @@ class Prediction:
     binding: str
     shares: dict[str, float]  # seconds of a token by kind of work, neighbours' prompts among them
     outlook: Outlook
+    starts: bool  # whether the ledger says that the engine starts so
     notes: tuple[str, ...]  # what was assumed, what waits, what is outside the fitted region

@@ -7,13 +7,13 @@ run per replica, all started together; null for the steady state). Further keys 
 
 import json
 from collections.abc import Mapping
-from math import isfinite
 from typing import Any, Final
 
 from vramledger.errors import BadInput
 from vramledger.frozen import frozen
 
 _MOST_RANKS: Final = 1 << 16
+_MOST: Final = 1e12
 
 
 @frozen
@@ -46,12 +46,17 @@ def read_object(text: str) -> Mapping[str, Any]:
         BadInput: the line is none.
     """
     try:
-        content = json.loads(text)
+        content = json.loads(text, parse_constant=_refuse_constant)
     except (ValueError, RecursionError):
         raise BadInput("The line is not JSON; write one object a line.") from None
     if not isinstance(content, dict):
         raise BadInput("The line is JSON but no object; write one object a line.")
     return content
+
+
+def _refuse_constant(name: str) -> None:
+    """NaN and Infinity are no JSON, though Python reads them."""
+    raise ValueError(name)
 
 
 def read_case(content: Mapping[str, Any]) -> CaseLine:
@@ -102,7 +107,9 @@ def _ranks(content: Mapping[str, Any], key: str) -> int | None:
     value = content.get(key)
     if value is None or value == 0:
         return None
-    if isinstance(value, bool) or not isinstance(value, int | float) or value != int(value):
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise BadInput(f"{key} is {value!r}; it must be a whole number or null.")
+    if 0 < value <= _MOST_RANKS and value != int(value):
         raise BadInput(f"{key} is {value!r}; it must be a whole number or null.")
     if not 0 < value <= _MOST_RANKS:
         raise BadInput(f"{key} is {value!r}; it must lie between 1 and {_MOST_RANKS}.")
@@ -111,8 +118,10 @@ def _ranks(content: Mapping[str, Any], key: str) -> int | None:
 
 def _amount(content: Mapping[str, Any], key: str) -> float:
     value = content.get(key)
-    if isinstance(value, bool) or not isinstance(value, int | float) or not isfinite(value):
+    if isinstance(value, bool) or not isinstance(value, int | float):
         raise BadInput(f"{key} is {value!r}; it must be a number.")
     if value <= 0:
         raise BadInput(f"{key} is {value!r}; it must be above 0.")
+    if value > _MOST:
+        raise BadInput(f"{key} is above {_MOST:g}; give what one server can see.")
     return float(value)
