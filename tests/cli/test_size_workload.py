@@ -12,7 +12,7 @@ from recorded_workloads import CHAT, LONG, profile_of, slice_of, written
 from vramledger.cli.main import run
 
 MODEL = "meta-llama/Meta-Llama-3.1-8B"
-HEAVY = ("duckdb", "ibis", "numpy", "plotly", "pyarrow", "scipy")
+HEAVY = ("duckdb", "ibis", "numba", "numpy", "plotly", "pyarrow", "scipy")
 
 
 @pytest.fixture

@@ -41,19 +41,28 @@ CACHE: Final = _folder()
 
 
 def compiled(function: Callable[_P, _R]) -> Callable[_P, _R]:
-    """Compile a function at its first call; integers are 64 bits wide and wrap around.
+    """Compile a function as part of those that call it; integers are 64 bits wide and wrap around.
 
     It cannot allocate: without numba's reference counts (`_nrt`) steps take an eighth of the time.
     Calls are always inlined (`forceinline`), since a world handed over by value is a copy of its arrays'
     descriptors.
     """
+    return _jit(function, keep=False)
+
+
+def compiled_entry(function: Callable[_P, _R]) -> Callable[_P, _R]:
+    """Compile a function that Python calls, with all that it calls, and keep the machine code."""
+    return _jit(function, keep=CACHE is not None)
+
+
+def _jit(function: Callable[_P, _R], *, keep: bool) -> Callable[_P, _R]:
     options: dict[str, Any] = {
         "nogil": True,
         "error_model": "numpy",
         "_nrt": False,
         "forceinline": True,
     }
-    return cast("Callable[_P, _R]", numba.njit(cache=CACHE is not None, **options)(function))
+    return cast("Callable[_P, _R]", numba.njit(cache=keep, **options)(function))
 
 
 def say_if_compiling(kernel: str) -> None:

@@ -11,13 +11,13 @@ from vramledger.simulate.fast.blocks.running import abandon, known, serve_runnin
 from vramledger.simulate.fast.blocks.settle import settle
 from vramledger.simulate.fast.blocks.tables import release
 from vramledger.simulate.fast.blocks.world import ABORTED, FINISHED, RUNNING, World
-from vramledger.simulate.fast.compiled import compiled
+from vramledger.simulate.fast.compiled import compiled, compiled_entry
 from vramledger.simulate.fast.cost import cost_ns
 from vramledger.simulate.fast.load import NEVER
 from vramledger.simulate.fast.records import CANCELLED, REJECTED, TIMED_OUT, UNSET
 
 
-@compiled
+@compiled_entry
 def advance(world: World) -> bool:
     """Run until the rows of steps are full or nothing can happen any more; True when it is over."""
     engine = world.engine[0]

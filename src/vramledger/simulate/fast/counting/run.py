@@ -1,6 +1,6 @@
 """The engine loop around the steps, as `simulate.loop` has it."""
 
-from vramledger.simulate.fast.compiled import compiled
+from vramledger.simulate.fast.compiled import compiled, compiled_entry
 from vramledger.simulate.fast.cost import cost_ns
 from vramledger.simulate.fast.counting.holding import begin_decoding, stop_decoding
 from vramledger.simulate.fast.counting.schedule import schedule
@@ -9,7 +9,7 @@ from vramledger.simulate.fast.counting.world import NOBODY, World
 from vramledger.simulate.fast.records import REJECTED, UNSET
 
 
-@compiled
+@compiled_entry
 def advance(world: World) -> bool:
     """Run until the rows of steps are full or nothing can happen any more; True when it is over."""
     state = world.engine[0]
