@@ -80,6 +80,10 @@ def test_the_json_has_the_promised_keys(folder: Path, capsys: pytest.CaptureFixt
     assert found.keys() >= KEYS
     assert found["schema"] == "vramledger.simulation/1"
     assert found["run"] == str(folder / "r")
+    assert found["basis"] in {"calibrated", "assumed"}
+    assert found["notes"][0].startswith(
+        f"Step times are {found['basis']}, from the shipped coefficients"
+    )
     assert found["requests"] == {
         "offered": 80, "ok": 80, "failed": 0, "rejected": 0, "cancelled": 0, "timed_out": 0,
         "incomplete": 0,

@@ -27,6 +27,7 @@ def to_json(simulation: Simulation, folder: Path) -> dict[str, Any]:
         "schema": SCHEMA,
         "run": str(folder),
         "origin": "simulated",
+        "basis": str(simulation.basis),
         "deployment": _deployment(simulation),
         "scenario": question.scenario,
         "rate_scale": question.part.rate_scale,

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 
 from vramledger.engine.kv import KvPool
 from vramledger.engine.vllm.deployment import Deployment
+from vramledger.evidence import Basis
 from vramledger.frozen import frozen
 from vramledger.ledger.case import Case
 from vramledger.plan.requirement import Contract
@@ -19,7 +20,7 @@ from vramledger.simulate.priced import step_cost, typical_of
 from vramledger.simulate.sanity import Sanity, sanity_of
 from vramledger.simulate.settings import Settings
 from vramledger.simulate.step_cost import StepCost
-from vramledger.simulate.timing.bands import region
+from vramledger.simulate.timing.bands import Region, region
 from vramledger.simulate.timing.coefficients import Fit, shipped
 from vramledger.simulate.timing.work import work_of
 
@@ -69,6 +70,7 @@ class Simulation:
     no_hits: Played
     own: Played | None
     sanity: Sanity
+    basis: Basis  # of every time: calibrated inside the measured region, assumed outside
     notes: tuple[str, ...]
 
     @property
@@ -111,8 +113,11 @@ def simulate_case(question: Question, progress: Progress) -> Simulation | NotSer
     sanity = sanity_of(
         offered, main.figures, main.answers, main.settings, bench.cost, bench.engines
     )
-    notes = (*_notes(bench, own), *ledger.deployment.remarks)
-    return Simulation(question, deployment, pool, offered, no_hits, own, sanity, notes)
+    around = region(deployment, work_of(deployment), question.fit or shipped())
+    notes = (_timing(bench, main, around), *around.notes, *_notes(bench, own), *deployment.remarks)
+    return Simulation(
+        question, deployment, pool, offered, no_hits, own, sanity, around.basis, notes
+    )
 
 
 def _bench(question: Question, deployment: Deployment, pool: KvPool, offered: Offered) -> _Bench:
@@ -154,15 +159,23 @@ def _played(bench: _Bench, progress: Progress, *, hits: bool) -> Played:
     return Played(settings, engines, figures, answers)
 
 
+def _timing(bench: _Bench, main: Played, around: Region) -> str:
+    """Where the step times come from, and how far off such figures were."""
+    fit = bench.question.fit or shipped()
+    waits = bool(main.answers.levels.waiting.p50)
+    band = fit.tpot_waiting if waits else fit.tpot
+    low, high = band.high**-around.widening, band.low**-around.widening
+    dated = f" of {fit.date}" if fit.date else ""
+    return (
+        f"Step times are {around.basis}, from {fit.source}{dated}: expect the true TPOT, nine times in "
+        f"ten, at {low:.2f} to {high:.2f} times these figures."
+    )
+
+
 def _notes(bench: _Bench, own: Played | None) -> Sequence[str]:
     """What a reader must know of this simulation, one sentence each."""
-    question, deployment, offered = bench.question, bench.deployment, bench.offered
-    fit = question.fit or shipped()
-    found = [
-        f"Step times are {fit.source}" + (f" of {fit.date}" if fit.date else "") + "; vram predict "
-        "shows how far off such figures are.",
-        *region(deployment, work_of(deployment), fit).notes,
-    ]
+    deployment, offered = bench.deployment, bench.offered
+    found = []
     if offered.left_out:
         found.append(
             f"{offered.left_out:,} requests of the workload have no known input or output and were "
