@@ -18,7 +18,18 @@ from vramledger.report.workload_html.page import to_html
 from vramledger.report.workload_show import to_text
 from vramledger.workload.profile.json_form import to_json
 
-HEAVY = {"numba", "numpy", "duckdb", "pyarrow", "ibis", "scipy", "plotly", "jinja2", "rich", "pydantic"}
+HEAVY = {
+    "numba",
+    "numpy",
+    "duckdb",
+    "pyarrow",
+    "ibis",
+    "scipy",
+    "plotly",
+    "jinja2",
+    "rich",
+    "pydantic",
+}
 LOG = Path(__file__).parents[2] / "examples" / "gateway-spendlogs.csv.gz"
 
 

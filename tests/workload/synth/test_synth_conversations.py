@@ -102,6 +102,8 @@ def test_conversations_as_long_as_the_log_make_no_burst_at_its_end(
 ) -> None:
     profile = profile_of(day_long_talks(200), tmp_path)
     made = profile_of_batches(synthesise(profile, requests, 0), tmp_path)
+    assert made.arrival.peak_per_s is not None
+    assert profile.arrival.peak_per_s is not None
     assert made.arrival.peak_per_s <= 2 * profile.arrival.peak_per_s
     line = next(
         each for each in closeness(profile, made).lines if each.part == "dispersion over 1 s"
