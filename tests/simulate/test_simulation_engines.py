@@ -5,7 +5,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-from vramledger.errors import CannotKnow
 from vramledger.simulate.engines import Arriving, Engine, _load, _plain, columns_of, run_engines
 from vramledger.simulate.fast.records import RECORD, STEP
 from vramledger.simulate.groups import FullAttention, SlidingWindow
@@ -124,28 +123,24 @@ def test_larger_recorded_blocks_are_cut_into_the_engines() -> None:
     assert spread_prefix((7, 8), 32, 16) == (14, 15, 16, 17)
 
 
-def test_smaller_recorded_blocks_are_joined_and_named_by_their_last() -> None:
-    found = prefixes_of(offered([[1, 2, 3], [1, 2, 4, 5]], 8, [24, 32]), 16)
-    assert (found.identities.tolist(), found.lengths.tolist(), found.pieces) == (
-        [2, 2, 5],
-        [1, 2],
-        1,
-    )
+@pytest.mark.parametrize(("recorded", "size"), [(8, 16), (24, 16), (10, 16), (16, 272), (512, 272)])
+def test_other_blocks_are_shared_as_far_as_prompts_are_known_to_be_alike(
+    recorded: int, size: int
+) -> None:
+    tokens = 5440
+    whole = tokens // recorded
+    common = [list(range(whole)), [*range(whole // 2), *range(1000, 1000 + whole - whole // 2)]]
+    found = prefixes_of(offered(common, recorded, [tokens, tokens]), size)
+    first, second = np.split(found.identities, np.cumsum(found.lengths)[:-1])
+    assert found.lengths.tolist() == [whole * recorded // size] * 2
+    assert len(set(first.tolist())) == len(first)
+    same = first == second
+    assert same.tolist() == [(k + 1) * size <= whole // 2 * recorded for k in range(len(first))]
 
 
 def test_a_block_that_the_prompt_does_not_fill_is_left_out() -> None:
     found = prefixes_of(offered([[1, 2]], 16, [31]), 16)
     assert found.identities.tolist() == [1]
-
-
-def test_blocks_that_do_not_divide_are_refused() -> None:
-    said = (
-        "The workload's prefix blocks have 24 tokens and the engine's 16, and neither is a multiple of "
-        "the other, so hits cannot be counted; simulate with --no-prefix."
-    )
-    with pytest.raises(CannotKnow) as refused:
-        prefixes_of(offered([[1]], 24, [24]), 16)
-    assert str(refused.value) == said
 
 
 def test_the_prefix_cache_saves_work_in_either_simulator() -> None:

@@ -16,9 +16,6 @@ def arriving_of(offered: Offered, coefficients: Coefficients, block_size: int | 
     """The requests after the server's front: HTTP and tokeniser take their time before the queue.
 
     `block_size` is the engine's where its prefix cache is on, None where it is off.
-
-    Raises:
-        CannotKnow: recorded prefix blocks do not fit the engine's.
     """
     reading_ms = coefficients.front_ms_per_1000_tokens * offered.input_tokens / 1000
     front = np.rint((coefficients.front_ms + reading_ms) * _MILLI).astype(np.int64)

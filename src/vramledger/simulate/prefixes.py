@@ -4,7 +4,6 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
-from vramledger.errors import CannotKnow
 from vramledger.frozen import frozen
 from vramledger.simulate.offered import Offered
 
@@ -29,25 +28,21 @@ def no_prefixes(count: int) -> Prefixes:
 def prefixes_of(offered: Offered, block_size: int) -> Prefixes:
     """The prefixes in blocks of the engine; recorded blocks that a prompt does not fill are left out.
 
-    A recorded block is cut into several of the engine's, or several make one, which its last names.
-
-    Raises:
-        CannotKnow: neither size is a multiple of the other.
+    Where a recorded block holds a whole number of the engine's it is cut into them. Otherwise a block
+    of the engine is named by the recorded block in which it ends: prompts that are alike up to there
+    share it, and those that part before do not, although they may part behind the engine's block.
     """
     recorded = offered.block_tokens
-    if recorded % block_size == 0:
-        return _kept(offered, 1, recorded // block_size)
-    if block_size % recorded == 0:
-        return _kept(offered, block_size // recorded, 1)
-    raise CannotKnow(
-        f"The workload's prefix blocks have {recorded} tokens and the engine's {block_size}, and neither "
-        "is a multiple of the other, so hits cannot be counted; simulate with --no-prefix."
-    )
-
-
-def _kept(offered: Offered, every: int, pieces: int) -> Prefixes:
     counts = np.diff(offered.prefix_ends, prepend=0)
-    full = np.minimum(counts, offered.input_tokens // offered.block_tokens) // every
-    place = np.arange(len(offered.prefix)) - np.repeat(offered.prefix_ends - counts, counts)
-    chosen = (place < np.repeat(full * every, counts)) & (place % every == every - 1)
-    return Prefixes(offered.prefix[chosen], full, pieces)
+    full = np.minimum(counts, offered.input_tokens // recorded)
+    if recorded % block_size == 0:
+        inside = np.arange(len(offered.prefix)) - np.repeat(offered.prefix_ends - counts, counts)
+        return Prefixes(
+            offered.prefix[inside < np.repeat(full, counts)], full, recorded // block_size
+        )
+    lengths = full * recorded // block_size
+    number = np.arange(lengths.sum()) - np.repeat(np.cumsum(lengths) - lengths, lengths)
+    ends_in = ((number + 1) * block_size - 1) // recorded
+    names = offered.prefix[np.repeat(offered.prefix_ends - counts, lengths) + ends_in]
+    span = recorded // block_size + 2  # more than the blocks that end in one recorded block
+    return Prefixes(names * span + number % span, lengths, 1)
