@@ -5,6 +5,7 @@ import numpy as np
 from vramledger.frozen import frozen
 from vramledger.simulate.answers import Answers
 from vramledger.simulate.figures import Figures, seconds
+from vramledger.simulate.groups import RecurrentState, SlidingWindow
 from vramledger.simulate.offered import Offered
 from vramledger.simulate.settings import Settings
 from vramledger.simulate.step import Features
@@ -37,12 +38,10 @@ def sanity_of(
     cost: StepCost,
     engines: int,
 ) -> Sanity:
-    """The line's figures. The pool counts one full-attention group for each of the settings'."""
+    """The line's figures."""
     prompt = max(round(float(offered.input_tokens.mean())), 1)
     output = max(round(float(offered.output_tokens.mean())), 1)
-    blocks = max((settings.num_blocks - 1) // len(settings.groups), 1)
-    held = kv_feasible_concurrency(blocks, settings.block_size, prompt, output).staggered
-    running = max(min(int(held), settings.max_num_seqs), 1)
+    running = max(min(int(_held(settings, prompt, output)), settings.max_num_seqs), 1)
     rate = saturation_requests_per_s(_linear(cost, settings, running), running, [(prompt, output)])
     window = float(offered.due_ns[-1] - offered.due_ns[0]) / 1e9
     return Sanity(
@@ -51,6 +50,25 @@ def sanity_of(
         (len(offered) - 1) / window if window > 0 else None,
         _residual(answers, figures),
     )
+
+
+def _held(settings: Settings, prompt: int, output: int) -> float:
+    """Requests with ages spread evenly whose blocks of all groups fill the pool.
+
+    A full group takes what theory says on average; a window its own length, a state one block.
+    """
+    usable, size = settings.num_blocks - 1, settings.block_size
+    alone = kv_feasible_concurrency(usable, size, prompt, output).staggered
+    if not alone:
+        return 0.0
+    growing = usable / alone
+    each = sum(
+        min(-(-group.window // size) + 1, growing)
+        if isinstance(group, SlidingWindow)
+        else (1 if isinstance(group, RecurrentState) else growing)
+        for group in settings.groups
+    )
+    return usable / each
 
 
 def _linear(cost: StepCost, settings: Settings, running: int) -> LinearCost:
