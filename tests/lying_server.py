@@ -51,6 +51,7 @@ class Answer(BaseHTTPRequestHandler):
         self.send_response(status)
         for name, value in headers.items():
             self.send_header(name.replace("_", "-"), value)
+        self.send_header("Connection", "close")  # else a client may ask again as we hang up
         self.end_headers()
         if self.command == "HEAD":
             raise ConnectionError("a HEAD has no body")

@@ -2,8 +2,6 @@
 
 from pathlib import Path
 
-import psycopg
-
 from postgres_server import Server
 from vramledger.workload.schema import COLUMNS
 from vramledger.workload.store import read_batches
@@ -19,6 +17,8 @@ _TYPES = {
 
 def load(server: Server, path: Path, name: str) -> None:
     """Copy a stored workload into a table with its own columns."""
+    import psycopg  # of an extra that most installations lack
+
     columns = ", ".join(f"{column} {_TYPES[kind]}" for column, (kind, _) in COLUMNS.items())
     with psycopg.connect(server.dsn) as connection:
         connection.execute(f"CREATE TABLE {name} ({columns})".encode())
