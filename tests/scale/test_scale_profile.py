@@ -27,7 +27,11 @@ from vramledger.workload.store import read_metadata
 from vramledger.workload.tables import by_ibis
 
 psycopg = pytest.importorskip("psycopg")  # `make scale` installs it
-pytestmark = [pytest.mark.scale, pytest.mark.filterwarnings("ignore::FutureWarning:pyspark")]
+pytestmark = [
+    pytest.mark.scale,
+    pytest.mark.filterwarnings("ignore::FutureWarning:pyspark"),
+    pytest.mark.filterwarnings("ignore:unclosed <socket:ResourceWarning"),  # of Spark's own client
+]
 
 
 @pytest.mark.usefixtures("java")
