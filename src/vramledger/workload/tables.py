@@ -97,6 +97,7 @@ def _duckdb(path: Path) -> Iterator[Engine]:
     of_rows = (duckdb.ConversionException, duckdb.IOException, duckdb.InvalidInputException)
     with TemporaryDirectory(prefix="vram-") as scratch, connected(Path(scratch)) as connection:
         connection.execute(f"SET perfect_ht_threshold={_DIRECT_BITS}")
+        connection.execute("SET parquet_metadata_cache=true")  # one footer for all questions
         connection.read_parquet(str(path)).create_view("requests")
 
         def fetch(question: Any) -> "pa.Table":

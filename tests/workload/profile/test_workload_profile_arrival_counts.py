@@ -40,7 +40,7 @@ def looked_closely(seconds: Seconds) -> Seconds:
     found, looked_at = steps, arrival_counts.Steps()
     while look := arrival_counts.undecided(steps, found, looked_at):
         spans = arrival_counts.spans_of(look)
-        found = arrival_counts.spliced(found, [part(seconds, spans)], spans)
+        found = arrival_counts.spliced(found, part(seconds, spans), spans)
         looked_at |= look
     return found
 

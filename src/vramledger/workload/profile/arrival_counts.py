@@ -132,7 +132,7 @@ def _heaviest(second: "Integers", weights: "Integers", length_s: int, looked_at:
 
 
 def grouped(spans: Sequence[Span]) -> list[Sequence[Span]]:
-    """Spans to ask for together: a few one by one, since an engine finds one without reading all."""
+    """Spans to filter by together: a few one by one, since an engine finds one without reading all."""
     return [[each] for each in spans] if len(spans) <= _FEW else [spans]
 
 
@@ -156,16 +156,15 @@ def in_spans(table: Expression, spans: Sequence[Span]) -> Expression:
     return table.filter(ibis.or_(*each))
 
 
-def spliced(steps: Seconds, close: Sequence[Seconds], spans: Sequence[Span]) -> Seconds:
+def spliced(steps: Seconds, close: Seconds, spans: Sequence[Span]) -> Seconds:
     """The seconds within the spans, and beyond them the steps, each at its first second."""
     import numpy as np
 
     edges = np.array(spans, np.int64).ravel()
     coarse = np.searchsorted(edges, steps.second, side="right") % 2 == 0
-    known = np.concatenate([steps.second[coarse], *(each.second for each in close)])
-    order = np.argsort(known, kind="stable")
+    order = np.argsort(np.concatenate([steps.second[coarse], close.second]), kind="stable")
     parts = {
-        name: [getattr(steps, name)[coarse], *(getattr(each, name) for each in close)]
+        name: np.concatenate([getattr(steps, name)[coarse], getattr(close, name)])
         for name in ("second", "requests", "tokens", "long_tokens")
     }
-    return Seconds(**{name: np.concatenate(part)[order] for name, part in parts.items()})
+    return Seconds(**{name: part[order] for name, part in parts.items()})

@@ -42,7 +42,7 @@ from vramledger.workload.profile.slices import (
 from vramledger.workload.profile.times import Times, times_of
 from vramledger.workload.tables import Requests, opened
 
-_QUESTIONS: Final = 24  # of a log with times and both lengths; others ask a few more or fewer
+_QUESTIONS: Final = 12  # of a log with times and both lengths; others ask a few more or fewer
 
 
 def profile_workload(

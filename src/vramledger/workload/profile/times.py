@@ -1,6 +1,6 @@
 """When requests arrive, asked for in steps, and in single seconds where a scenario may begin or end."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from vramledger.frozen import frozen
@@ -52,7 +52,7 @@ def times_of(
     arrival_counts.refuse_long(facts["last_s"])
     above = scenarios.long_input(inputs.values, inputs.counts) if inputs else None
     asking = _Asking(table, held, above, answers)
-    steps = asking.seconds(table, arrival_counts.STEP_S)
+    steps = asking.seconds([table], arrival_counts.STEP_S)
     found = answers.one(arrival_counts.second_statistics(table))
     return Times(
         steps=steps,
@@ -74,12 +74,13 @@ class _Asking:
     long_input: int | None
     answers: Answers
 
-    def seconds(self, table: Expression, step_s: int) -> scenarios.Seconds:
-        """What arrives in each step of `step_s` seconds, ascending."""
+    def seconds(self, tables: Sequence[Expression], step_s: int) -> scenarios.Seconds:
+        """What arrives in each step of `step_s` seconds, ascending, of tables without a step in common."""
+        import ibis
         import numpy as np
 
-        question = arrival_counts.by_step(table, self.held, self.long_input, step_s)
-        found = self.answers.columns(question)
+        each = (arrival_counts.by_step(t, self.held, self.long_input, step_s) for t in tables)
+        found = self.answers.columns(ibis.union(*each))
         order = np.argsort(found["second"])
         return scenarios.Seconds(**{name: values[order] for name, values in found.items()})
 
@@ -88,10 +89,8 @@ class _Asking:
         seconds, looked_at = steps, arrival_counts.Steps()
         while look := arrival_counts.undecided(steps, seconds, looked_at):
             spans = arrival_counts.spans_of(look)
-            close = [
-                self.seconds(arrival_counts.in_spans(self.table, some), 1)
-                for some in arrival_counts.grouped(spans)
-            ]
-            seconds = arrival_counts.spliced(seconds, close, spans)
+            groups = arrival_counts.grouped(spans)
+            within = [arrival_counts.in_spans(self.table, group) for group in groups]
+            seconds = arrival_counts.spliced(seconds, self.seconds(within, 1), spans)
             looked_at |= look
         return seconds
