@@ -15,6 +15,7 @@ from vramledger.simulate.fast.compiled import compiled, compiled_entry
 from vramledger.simulate.fast.cost import cost_ns
 from vramledger.simulate.fast.load import NEVER
 from vramledger.simulate.fast.records import CANCELLED, REJECTED, TIMED_OUT, UNSET
+from vramledger.simulate.fast.step_row import write_row
 
 
 @compiled_entry
@@ -156,7 +157,7 @@ def _send(world: World) -> None:
     flight.step, flight.parts = engine.step, engine.scheduled
     for index in range(engine.admitted):
         _note_admitted(world, world.admitted[index].rank, world.admitted[index].tokens, start)
-    _write_row(world, start)
+    write_row(world.rows, engine, start)
     engine.busy += lasts
     engine.sent += 1
 
@@ -169,23 +170,6 @@ def _note_admitted(world: World, rank: int, hit: int, start: int) -> None:
         record.hit_tokens = hit
     record.recomputed_tokens += max(0, request.lost - hit)
     request.lost = 0
-
-
-@compiled
-def _write_row(world: World, start: int) -> None:
-    engine = world.engine[0]
-    row = world.rows[engine.rows]
-    engine.rows += 1
-    row.number, row.start_ns, row.end_ns = engine.step, start, engine.device_free
-    row.prefill_tokens = engine.prefill_tokens
-    row.prefill_requests = engine.prefill_requests
-    row.prefill_pairs = engine.prefill_pairs
-    row.decode_tokens = engine.decode_tokens
-    row.decode_requests = engine.decode_requests
-    row.decode_context = engine.decode_context
-    row.running, row.waiting = engine.running, engine.waiting
-    row.used_blocks = engine.usable_blocks - engine.free
-    row.preempted = engine.preempted
 
 
 @compiled

@@ -7,6 +7,7 @@ from vramledger.simulate.fast.counting.schedule import schedule
 from vramledger.simulate.fast.counting.settle import settle
 from vramledger.simulate.fast.counting.world import NOBODY, World
 from vramledger.simulate.fast.records import REJECTED, UNSET
+from vramledger.simulate.fast.step_row import write_row
 
 
 @compiled_entry
@@ -67,7 +68,7 @@ def _send(world: World) -> None:
     flight.tokens = state.decoding + flight.sampled
     for index in range(state.admitted):
         _note_admitted(world, world.admitted[index], start)
-    _write_row(world, start)
+    write_row(world.rows, state, start)
     state.busy += lasts
     state.context += state.decoding
     slot = world.calendar[state.sent & (len(world.calendar) - 1)]
@@ -88,23 +89,6 @@ def _note_admitted(world: World, slot: int, start: int) -> None:
         record.scheduled_ns, record.scheduled_step = start, world.engine[0].step
     record.recomputed_tokens += one.lost
     one.lost = 0
-
-
-@compiled
-def _write_row(world: World, start: int) -> None:
-    state = world.engine[0]
-    row = world.rows[state.rows]
-    state.rows += 1
-    row.number, row.start_ns, row.end_ns = state.step, start, state.device_free
-    row.prefill_tokens = state.prefill_tokens
-    row.prefill_requests = state.prefill_requests
-    row.prefill_pairs = state.prefill_pairs
-    row.decode_tokens = state.decode_tokens
-    row.decode_requests = state.decode_requests
-    row.decode_context = state.decode_context
-    row.running, row.waiting = state.running, state.waiting
-    row.used_blocks = state.usable_blocks - state.free
-    row.preempted = state.preempted
 
 
 @compiled
