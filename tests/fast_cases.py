@@ -53,6 +53,7 @@ COSTS = st.one_of(
         decode_requests=_COEFFICIENT,
         decode_context=_COEFFICIENT,
         mixed_context=_COEFFICIENT,
+        prefill_step=_COEFFICIENT,
         by_tokens=st.lists(_COEFFICIENT, min_size=1, max_size=9).map(tuple),
     ),
 )

@@ -30,6 +30,8 @@ def cost_of(model: str = LLAMA) -> StepCost:
         (Features(0, 0, 0, 1, 1, 1900), Batch(1, 1900)),
         (Features(2048, 1, 2048 * 1024, 64, 64, 64 * 2000), Batch(64, 2000, 2048, 1024, 1)),
         (Features(8000, 1, 8000 * 4000, 0, 0, 0), Batch(0, 0, 8000, 4000, 1)),
+        (Features(40, 1, 40 * 1500, 64, 64, 64 * 2000), Batch(64, 2000, 40, 1500, 1)),
+        (Features(2, 1, 2 * 1500, 0, 0, 0), Batch(0, 0, 2, 1500, 1)),
     ],
 )
 def test_whole_nanoseconds_follow_the_step_time(

@@ -3,13 +3,14 @@
 This is no timing model of its own: it samples `timing.step.Pricer` and keeps what has the form of
 `step_cost.StepCost`. What depends on the tokens of a step (weights, experts, activations, links,
 launches, the host's share) becomes the table by tokens, exactly; attention of full layers is linear
-in pairs and context, exactly. Three things are approximated:
+in pairs and context, exactly. Two things are approximated:
 
 - layers that read no more than a window (or a sparse choice) of their context get the straight line
   between two contexts of the load;
-- the head, whose rows are the requests of the step, gets the straight line up to `_HEAD_ROWS` rows;
-- the form cannot tell a small step with prompts from one of decodes alone, so the host's extra work
-  for prompts (`prefill_step_us`) is only in steps of more tokens than max_num_seqs.
+- the head, whose rows are the requests of the step, gets the straight line up to `_HEAD_ROWS` rows.
+
+What prompts add to a step's host (its work, and the wait for launches outside a graph) is taken from a
+step of `_SMALL_STEP` tokens; steps of more tokens than max_num_seqs, which all have prompts, are exact.
 """
 
 from collections.abc import Callable
@@ -29,6 +30,7 @@ _EXACT: Final = (
     2048  # tokens up to which every size of a step is priced; beyond, every `_STRIDE`-th
 )
 _STRIDE: Final = 64
+_SMALL_STEP: Final = 128
 
 
 @frozen
@@ -64,6 +66,7 @@ def step_cost(
     head = pricer.step(Batch(_HEAD_ROWS)).head - pricer.step(Batch(0)).head
     row = head / _HEAD_ROWS
     request = coefficients.request_us * 1e-6
+    prefill_step = _prefill_step(pricer, typical, max_num_seqs)
     return StepCost(
         constant=fixed(pricer.step(Batch(0)).head * _NANO),
         prefill_tokens=fixed(prompt.fixed * _NANO),
@@ -71,7 +74,8 @@ def step_cost(
         prefill_pairs=fixed(prompt.slope * _NANO),
         decode_requests=fixed((decode.fixed + row + request) * _NANO),
         decode_context=fixed(decode.slope * _NANO),
-        by_tokens=_by_tokens(pricer, typical, max_num_seqs),
+        prefill_step=fixed(prefill_step * _NANO),
+        by_tokens=_by_tokens(pricer, typical, max_num_seqs, prefill_step),
     )
 
 
@@ -98,11 +102,26 @@ def _line(pricer: Pricer, typical: Typical, seconds: Callable[[Pricer, float], f
     return _Line(first - slope * typical.short, slope)
 
 
-def _by_tokens(pricer: Pricer, typical: Typical, max_num_seqs: int) -> tuple[int, ...]:
+def _prefill_step(pricer: Pricer, typical: Typical, max_num_seqs: int) -> float:
+    """Seconds that a small step takes longer for having prompts among its tokens."""
+    tokens = min(_SMALL_STEP, max_num_seqs, pricer.work.budget)
+    decodes, prompts = _decodes(typical, tokens), _prompts(typical, tokens)
+    return _shared(pricer, prompts) - _shared(pricer, decodes)
+
+
+def _by_tokens(
+    pricer: Pricer, typical: Typical, max_num_seqs: int, prefill_step: float
+) -> tuple[int, ...]:
     """What depends on the tokens of a step alone, in fixed point, from 0 tokens to the budget."""
     budget = pricer.work.budget
     sizes = [*range(min(_EXACT, budget) + 1), *range(_EXACT + _STRIDE, budget, _STRIDE), budget]
-    known = {size: fixed(_shared(pricer, typical, size, max_num_seqs) * _NANO) for size in sizes}
+    known = {}
+    for size in sizes:
+        if size <= max_num_seqs:
+            seconds = _shared(pricer, _decodes(typical, size))
+        else:
+            seconds = _shared(pricer, _prompts(typical, size)) - prefill_step
+        known[size] = fixed(seconds * _NANO)
     ordered = sorted(known)
     table = [known[ordered[0]]]
     for low, high in pairwise(ordered):
@@ -111,12 +130,16 @@ def _by_tokens(pricer: Pricer, typical: Typical, max_num_seqs: int) -> tuple[int
     return tuple(table)
 
 
-def _shared(pricer: Pricer, typical: Typical, tokens: int, max_num_seqs: int) -> float:
-    """Seconds of a step of so many tokens, without attention, head and what each request adds."""
-    if tokens <= max_num_seqs:
-        batch = Batch(tokens, typical.long)
-    else:
-        batch = Batch(0, prompt_tokens=tokens, prompt_context=typical.short, prompts=1)
+def _decodes(typical: Typical, tokens: int) -> Batch:
+    return Batch(tokens, typical.long)
+
+
+def _prompts(typical: Typical, tokens: int) -> Batch:
+    return Batch(0, prompt_tokens=tokens, prompt_context=typical.short, prompts=1)
+
+
+def _shared(pricer: Pricer, batch: Batch) -> float:
+    """Seconds of a step without attention, head and what each request adds."""
     found = pricer.step(batch)
     requests = pricer.c.request_us * 1e-6 * batch.decodes
     return found.total - found.cache - found.prompt_attention - found.head - requests

@@ -22,7 +22,8 @@ class StepCost:
     """Nanoseconds of a step; call it with the step's features.
 
     Every coefficient counts 2^-`SHIFT` ns per unit of the feature it is named after; `fixed` makes
-    one of nanoseconds. `mixed_context` is added to `decode_context` in steps that also prefill.
+    one of nanoseconds. In steps that prefill, `mixed_context` is added to `decode_context`, and
+    `prefill_step` to the constant.
     `by_tokens` is indexed by scheduled tokens, and its last entry stands for all beyond.
     """
 
@@ -34,6 +35,7 @@ class StepCost:
     decode_requests: int = 0
     decode_context: int = 0
     mixed_context: int = 0
+    prefill_step: int = 0
     by_tokens: tuple[int, ...] = (0,)
 
     def __post_init__(self) -> None:
@@ -54,6 +56,7 @@ class StepCost:
             self.decode_requests,
             self.decode_context,
             self.mixed_context,
+            self.prefill_step,
         )
 
     def __call__(self, features: Features) -> int:
@@ -73,7 +76,7 @@ class StepCost:
         """Raises `BadInput` when a step of this engine could cost more than 64 bits hold."""
         budget, seqs, length = settings.token_budget, settings.max_num_seqs, settings.max_model_len
         pairs, context = budget * length, seqs * length
-        most = (1, budget, seqs, pairs, budget, seqs, context, context)
+        most = (1, budget, seqs, pairs, budget, seqs, context, context, 1)
         terms = zip(self.coefficients, most, strict=True)
         largest = sum(abs(one) * units for one, units in terms)
         if largest + max(abs(one) for one in self.by_tokens) >= _LIMIT:
@@ -109,5 +112,5 @@ def step_ns(
         + by_tokens[min(prefill_tokens + decode_tokens, len(by_tokens) - 1)]
     )
     if prefill_tokens > 0:
-        total += coefficients[7] * decode_context
+        total += coefficients[7] * decode_context + coefficients[8]
     return max(total >> 20, 0)
