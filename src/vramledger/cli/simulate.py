@@ -5,6 +5,7 @@ from typing import Any
 
 import click
 
+from vramledger.cli.limit_option import limit_option
 from vramledger.cli.needs import need_full
 from vramledger.cli.output import show, show_json
 from vramledger.errors import ExitCode
@@ -16,6 +17,7 @@ from vramledger.errors import ExitCode
 @click.option("--workload", type=click.Path(path_type=Path), help="A stored workload (.parquet).")
 @click.option("--scenario", help="daily, peak, long-burst, tail, day or night; or one of the plan.")
 @click.option("--rate-scale", type=float, help="Arrivals times this.")
+@limit_option
 @click.option("--replicas", type=int, default=1, help="Equal servers behind a round-robin router.")
 @click.option("--no-prefix", is_flag=True, help="Leave out the workload's own prefix hits.")
 @click.option(

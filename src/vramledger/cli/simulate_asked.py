@@ -8,6 +8,7 @@ from math import isfinite
 from pathlib import Path
 from typing import Any, Final
 
+from vramledger.cli.limit_option import with_limits
 from vramledger.cli.predict_asked import fit_of
 from vramledger.engine.launch import Launch
 from vramledger.engine.read import read_launch
@@ -52,7 +53,7 @@ def question_of(asked: Mapping[str, Any]) -> Question:
         prefix=not asked["no_prefix"],
         end=asked["end"],
         seed=asked["seed"],
-        contract=None if plan is None else plan.contract,
+        contract=with_limits(None if plan is None else plan.contract, asked["limits"]),
         fit=fit_of(asked["coefficients"]),
     )
 

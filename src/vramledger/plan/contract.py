@@ -10,7 +10,7 @@ from vramledger.plan.requirement import Contract, Kind, LatencyLimit
 from vramledger.units import plain
 from vramledger.yaml_text import KeyPath, YamlText
 
-_LATENCIES: Final = ("ttft_s", "first_answer_s", "itl_s", "tpot_s", "queue_s", "e2e_s")
+LATENCIES: Final = ("ttft_s", "first_answer_s", "itl_s", "tpot_s", "queue_s", "e2e_s")
 _INPUT_MAX: Final = "input_max"
 
 
@@ -28,7 +28,7 @@ def contract(part: ContractPart, kind: Kind, path: KeyPath, text: YamlText) -> C
         )
     latency = {
         key: _limits(getattr(part, key), (*path, key), text)
-        for key in _LATENCIES
+        for key in LATENCIES
         if getattr(part, key) is not None
     }
     return Contract(

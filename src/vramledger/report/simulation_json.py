@@ -9,7 +9,7 @@ from vramledger.simulate.percentiles import Percentiles
 from vramledger.simulate.run import NotServed, Simulation
 
 SCHEMA: Final = "vramledger.simulation/1"
-_NO_CONTRACT: Final = "no contract was stated; simulate a plan's scenario"
+_NO_CONTRACT: Final = "no contract was stated; give --limit, or simulate a plan's scenario"
 
 
 def not_served_json(found: NotServed) -> dict[str, Any]:

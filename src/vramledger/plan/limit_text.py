@@ -1,0 +1,150 @@
+"""A limit of a contract in words, as a report prints it: ``ttft_s p95 <= 2``, ``the queue drains``.
+
+What `Contract.lines` writes, `contract_of` reads. It also takes ``ttft`` for ``ttft_s``, and seconds
+as ``2s``, ``500ms`` or ``1.5 min``.
+"""
+
+import re
+from collections.abc import Callable, Iterable, Mapping
+from functools import reduce
+from math import isfinite
+from typing import Final
+
+from vramledger.errors import BadInput, UnknownName
+from vramledger.plan.contract import LATENCIES
+from vramledger.plan.percentiles import share_of
+from vramledger.plan.requirement import Contract, LatencyLimit
+
+_NUMBER: Final = r"(?P<amount>[\d,]*\.?\d+(?:e[+-]?\d+)?)"
+_SECONDS: Final = {"": 1.0, "s": 1.0, "ms": 1e-3, "min": 60.0}
+_LATENCY: Final = re.compile(
+    rf"(?P<share>\S+?) ?(?:<=|≤) ?{_NUMBER} ?(?P<unit>{'|'.join(_SECONDS)})"
+    r"(?: up to (?P<reach>[\d,]+) input tokens)?\Z"
+)
+_SUCCESS: Final = re.compile(rf"success ?(?:>=|≥) ?{_NUMBER} ?(?P<percent>%?)\Z")
+_DRAINS: Final = re.compile(r"(?:the )?queue drains\Z")
+_DONE_BY: Final = re.compile(r"done by (?P<time>(?:[01]\d|2[0-3]):[0-5]\d)\Z")
+_HOURLY: Final = re.compile(rf"{_NUMBER} requests (?:an|per) hour\Z")
+_NAMES: Final = {name.removesuffix("_s"): name for name in LATENCIES}
+_KNOWN: Final = (*LATENCIES, "success", "the queue drains", "done by", "requests an hour")
+_EXAMPLES: Final = (
+    '"ttft_s p95 <= 2", "success >= 99%", "the queue drains" or "100 requests an hour"'
+)
+
+
+def contract_of(limits: Iterable[str], where: str) -> Contract:
+    """The contract that holds when every one of the limits does; `where` names their origin in errors.
+
+    Raises:
+        BadInput: a limit that is none.
+        UnknownName: a latency that is none.
+    """
+    return reduce(both, (_limit(text, where) for text in limits), Contract())
+
+
+def both(one: Contract, other: Contract) -> Contract:
+    """The contract that holds when both do: of two limits on one figure the tighter.
+
+    Raises:
+        BadInput: two different times to be done by.
+    """
+    names = dict.fromkeys((*one.latency, *other.latency))
+    return Contract(
+        latency={
+            name: _tighter((*one.latency.get(name, ()), *other.latency.get(name, ())))
+            for name in names
+        },
+        success=_greater(one.success, other.success),
+        queue_must_drain=one.queue_must_drain or other.queue_must_drain,
+        done_by=_one_time(one.done_by, other.done_by),
+        requests_per_hour=_greater(one.requests_per_hour, other.requests_per_hour),
+    )
+
+
+def _tighter(limits: tuple[LatencyLimit, ...]) -> tuple[LatencyLimit, ...]:
+    """One row for each reach, as a plan's are ordered."""
+    rows: dict[int | None, dict[float, float]] = {}
+    for limit in limits:
+        row = rows.setdefault(limit.input_max, {})
+        for share, seconds in limit.percentiles.items():
+            row[share] = min(seconds, row.get(share, seconds))
+    found = (LatencyLimit(reach, row) for reach, row in rows.items())
+    return tuple(sorted(found, key=lambda row: (row.input_max is None, row.input_max or 0)))
+
+
+def _greater(one: float | None, other: float | None) -> float | None:
+    known = [value for value in (one, other) if value is not None]
+    return max(known) if known else None
+
+
+def _one_time(one: str | None, other: str | None) -> str | None:
+    if one is not None and other is not None and one != other:
+        raise BadInput(f"Work is to be done by {one} and by {other}; state one time.")
+    return one if one is not None else other
+
+
+def _limit(text: str, where: str) -> Contract:
+    said, place = " ".join(text.lower().split()), f"{where} {text!r}"
+    for pattern, read in _FORMS.items():
+        match = pattern.match(said)
+        if match is not None:
+            return read(match, place)
+    return _latency(said, place)
+
+
+def _success(match: re.Match[str], place: str) -> Contract:
+    share = _amount(match, place) / (100 if match["percent"] else 1)
+    if share > 1:
+        raise BadInput(
+            f"{place} asks for more than all requests; write a share such as 0.99 or 99%."
+        )
+    return Contract(success=share)
+
+
+def _latency(said: str, place: str) -> Contract:
+    name, _, rest = said.partition(" ")
+    if name not in LATENCIES and name not in _NAMES:
+        raise UnknownName("limit", name, _KNOWN, place, hint=f"Write for example {_EXAMPLES}.")
+    match = _LATENCY.match(rest)
+    if match is None:
+        raise BadInput(
+            f"{place} cannot be read after {name!r}; write a percentile, <= and seconds, for example "
+            f'"{name} p95 <= 2" or "{name} p95 <= 500ms up to 4096 input tokens".'
+        )
+    seconds = _amount(match, place) * _SECONDS[match["unit"]]
+    limit = LatencyLimit(_reach(match, place), {_share(match["share"], place): seconds})
+    return Contract(latency={_NAMES.get(name, name): (limit,)})
+
+
+def _share(percentile: str, place: str) -> float:
+    try:
+        return share_of(percentile)
+    except BadInput as error:
+        raise BadInput(f"{place}: {error}") from None
+
+
+def _reach(match: re.Match[str], place: str) -> int | None:
+    if match["reach"] is None:
+        return None
+    tokens = int(match["reach"].replace(",", "") or 0)
+    if tokens < 1:
+        raise BadInput(f"{place} reaches no input; it counts whole tokens from 1.")
+    return tokens
+
+
+def _amount(match: re.Match[str], place: str) -> float:
+    """A number above 0."""
+    value = float(match["amount"].replace(",", ""))
+    if not (isfinite(value) and value > 0):
+        raise BadInput(
+            f"{place} has the threshold {match['amount']}; it must be above 0 and finite."
+        )
+    return value
+
+
+_FORMS: Final[Mapping[re.Pattern[str], Callable[[re.Match[str], str], Contract]]] = {
+    _SUCCESS: _success,
+    _DRAINS: lambda _match, _place: Contract(queue_must_drain=True),
+    _DONE_BY: lambda match, _place: Contract(done_by=match["time"]),
+    _HOURLY: lambda match, place: Contract(requests_per_hour=_amount(match, place)),
+}
