@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from drawn_profile import bare, whole
 from vramledger.errors import BadInput
-from vramledger.report.workload_html.figure import Figure
+from vramledger.report.html.figure import Figure
 from vramledger.report.workload_html.page import FIGURES, to_html
 from vramledger.report.workload_show import to_text
 from vramledger.report.workload_tables import tables

@@ -1,8 +1,8 @@
 """A workload's profile in a screenful: the headline, lengths, limits and scenarios."""
 
+from vramledger.report.html.titled_table import Table
 from vramledger.report.table import table
 from vramledger.report.workload_tables import (
-    Table,
     context_limits,
     headline,
     lengths,

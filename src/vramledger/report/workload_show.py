@@ -2,12 +2,12 @@
 
 from typing import Final
 
+from vramledger.report.html.titled_table import Table
 from vramledger.report.number import duration, rate
 from vramledger.report.table import table
 from vramledger.report.workload_bars import histogram, level, sparkline
 from vramledger.report.workload_tables import (
     SYNTHETIC,
-    Table,
     headline,
     opening,
     origin,

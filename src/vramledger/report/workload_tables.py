@@ -3,24 +3,13 @@
 from collections.abc import Mapping, Sequence
 from typing import Final
 
-from vramledger.frozen import frozen
+from vramledger.report.html.titled_table import Table
 from vramledger.report.number import duration, rate, share, share_of, tokens
 from vramledger.workload.profile.profile import Lengths, Profile, Slice
 
 PERCENTILES: Final = (("p50", "p50"), ("p95", "p95"), ("p99", "p99"), ("p99.9", "p999"))
 SYNTHETIC: Final = "Synthetic: these requests were generated and never sent by anyone."
 _UNKNOWN: Final = "not known"
-
-
-@frozen
-class Table:
-    """A titled table; `right` are its right-aligned columns, `notes` finished sentences below it."""
-
-    title: str
-    head: tuple[str, ...]
-    rows: tuple[tuple[str, ...], ...]
-    right: frozenset[int] = frozenset()
-    notes: tuple[str, ...] = ()
 
 
 def tables(profile: Profile) -> list[Table]:

@@ -4,10 +4,11 @@ from collections.abc import Iterator
 from math import log10
 from typing import Any, Final
 
+from vramledger.report.html.figure import Figure
+from vramledger.report.html.titled_table import Table
 from vramledger.report.number import share_of, tokens
 from vramledger.report.workload_bars import bin_position, upper_edge
-from vramledger.report.workload_html.figure import Figure
-from vramledger.report.workload_tables import Table, headline
+from vramledger.report.workload_tables import headline
 from vramledger.workload.profile.bins import EDGES
 from vramledger.workload.profile.profile import Joint, Lengths, Profile
 

@@ -2,10 +2,10 @@
 
 from typing import Any, Final
 
+from vramledger.report.html.figure import Figure
+from vramledger.report.html.titled_table import Table
 from vramledger.report.number import duration, tokens
 from vramledger.report.workload_bars import sparkline
-from vramledger.report.workload_html.figure import Figure
-from vramledger.report.workload_tables import Table
 from vramledger.workload.profile.profile import Profile
 
 DAYS: Final = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")

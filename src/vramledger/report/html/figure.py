@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from vramledger.frozen import frozen
-from vramledger.report.workload_tables import Table
+from vramledger.report.html.titled_table import Table
 
 
 @frozen

@@ -2,12 +2,14 @@
 (() => {
   const light = {
     ink: "#1c2733", line: "#d5dce3",
-    roles: { "input": "#1f5fa8", "output": "#d1633c", "input + output": "#5b7f3a", "grid": "#7a8794" },
+    roles: { "input": "#1f5fa8", "output": "#d1633c", "input + output": "#5b7f3a", "grid": "#7a8794",
+      "limit": "#b3261e", "quiet": "#a9b6c3" },
     heat: [[0, "#e3eef9"], [0.5, "#5a9bd4"], [1, "#0b3c73"]],
   };
   const dark = {
     ink: "#e4e9ee", line: "#35424f",
-    roles: { "input": "#7fb4f0", "output": "#f0a27f", "input + output": "#a8cf86", "grid": "#8b99a7" },
+    roles: { "input": "#7fb4f0", "output": "#f0a27f", "input + output": "#a8cf86", "grid": "#8b99a7",
+      "limit": "#ff8a80", "quiet": "#5c6b79" },
     heat: [[0, "#17324f"], [0.5, "#3f86cc"], [1, "#d6eaff"]],
   };
   const figures = JSON.parse(document.getElementById("figures").textContent);
@@ -25,13 +27,14 @@
   }
 
   function layout(given, palette) {
+    const axes = Object.entries(given).filter(([name]) => /^[xy]axis/.test(name));
     return {
+      margin: { l: 60, r: 20, t: 20, b: 50 }, height: 384, legend: { orientation: "h", y: 1.12 },
       ...given,
       paper_bgcolor: "rgba(0,0,0,0)", plot_bgcolor: "rgba(0,0,0,0)",
       font: { color: palette.ink, family: "system-ui, sans-serif" },
-      margin: { l: 60, r: 20, t: 20, b: 50 }, height: 384,
-      legend: { orientation: "h", y: 1.12 }, separators: ".,",
-      xaxis: axis(given.xaxis, palette), yaxis: axis(given.yaxis, palette),
+      separators: ".,",
+      ...Object.fromEntries(axes.map(([name, each]) => [name, axis(each, palette)])),
     };
   }
 
