@@ -80,7 +80,7 @@ class Simulation:
 
 
 @frozen
-class _Bench:
+class Bench:
     """What every simulation of a question shares."""
 
     question: Question
@@ -91,6 +91,30 @@ class _Bench:
     engines: int
 
 
+@frozen
+class Ready:
+    """A deployment that starts, with its pool: made once for many simulations of a question."""
+
+    question: Question
+    deployment: Deployment
+    pool: KvPool
+
+
+def ready_for(question: Question) -> Ready | NotServed:
+    """What every simulation of the question shares, whatever is offered.
+
+    Raises:
+        BadInput: a deployment that is none.
+        CannotKnow: a card, cache or feature that cannot be simulated.
+    """
+    ledger = question.case.ledger()
+    pool = ledger.pool_low if question.end == LOW else ledger.pool
+    if pool is None or not pool.fits_one or (question.end == LOW and not ledger.fits):
+        return NotServed(ledger.reason)
+    settings_of(ledger.deployment, pool, prefix_caching=False)  # refuse before anything is read
+    return Ready(question, ledger.deployment, pool)
+
+
 def simulate_case(question: Question, progress: Progress) -> Simulation | NotServed:
     """Simulate the workload on the deployment, without prefix hits and with its own.
 
@@ -98,43 +122,42 @@ def simulate_case(question: Question, progress: Progress) -> Simulation | NotSer
         BadInput: no workload, nothing in it, or a deployment that is none.
         CannotKnow: a card, cache, feature or workload that cannot be simulated.
     """
-    ledger = question.case.ledger()
-    pool = ledger.pool_low if question.end == LOW else ledger.pool
-    if pool is None or not pool.fits_one or (question.end == LOW and not ledger.fits):
-        return NotServed(ledger.reason)
-    deployment = ledger.deployment
-    settings_of(deployment, pool, prefix_caching=False)  # refuse before anything is read
+    ready = ready_for(question)
+    if isinstance(ready, NotServed):
+        return ready
+    deployment, pool = ready.deployment, ready.pool
     with prepared(question.part, question.seed) as path:
         offered = read_offered(path)
-    bench = _bench(question, deployment, pool, offered)
-    no_hits = _played(bench, progress, hits=False)
-    own = _played(bench, progress, hits=True) if _can_hit(bench) else None
+    bench = bench_of(ready, offered)
+    no_hits = played(bench, progress, hits=False)
+    own = played(bench, progress, hits=True) if can_hit(bench) else None
     main = own or no_hits
     sanity = sanity_of(
         offered, main.figures, main.answers, main.settings, bench.cost, bench.engines
     )
-    around = region(deployment, work_of(deployment), question.fit or shipped())
-    notes = (_timing(bench, main, around), *around.notes, *_notes(bench, own), *deployment.remarks)
-    return Simulation(
-        question, deployment, pool, offered, no_hits, own, sanity, around.basis, notes
-    )
+    basis, notes = times_of(bench).basis, notes_of(bench, main, own)
+    return Simulation(question, deployment, pool, offered, no_hits, own, sanity, basis, notes)
 
 
-def _bench(question: Question, deployment: Deployment, pool: KvPool, offered: Offered) -> _Bench:
+def bench_of(ready: Ready, offered: Offered) -> Bench:
+    """The requests on the deployment, with the step time for their lengths."""
+    question, deployment, pool = ready.question, ready.deployment, ready.pool
     fit = question.fit or shipped()
     typical = typical_of(float(offered.input_tokens.mean()), float(offered.output_tokens.mean()))
     sequences = deployment.max_num_seqs.value
     cost = step_cost(work_of(deployment), fit.coefficients, typical, sequences)
     engines = question.replicas * deployment.layout.dp
-    return _Bench(question, deployment, pool, cost, offered, min(engines, len(offered)))
+    return Bench(question, deployment, pool, cost, offered, min(engines, len(offered)))
 
 
-def _can_hit(bench: _Bench) -> bool:
+def can_hit(bench: Bench) -> bool:
+    """Whether the workload's own prefix hits are wanted and possible."""
     caching = bench.deployment.enable_prefix_caching.value
     return bench.question.prefix and caching and bench.offered.shares_prefixes
 
 
-def _played(bench: _Bench, progress: Progress, *, hits: bool) -> Played:
+def played(bench: Bench, progress: Progress, *, hits: bool) -> Played:
+    """One simulation, with the workload's own prefix hits or without any."""
     question, offered = bench.question, bench.offered
     settings = settings_of(bench.deployment, bench.pool, prefix_caching=hits)
     fit = question.fit or shipped()
@@ -159,7 +182,20 @@ def _played(bench: _Bench, progress: Progress, *, hits: bool) -> Played:
     return Played(settings, engines, figures, answers)
 
 
-def _timing(bench: _Bench, main: Played, around: Region) -> str:
+def times_of(bench: Bench) -> Region:
+    """How the step times of the deployment are known."""
+    deployment = bench.deployment
+    return region(deployment, work_of(deployment), bench.question.fit or shipped())
+
+
+def notes_of(bench: Bench, main: Played, own: Played | None) -> tuple[str, ...]:
+    """What a reader must know: of the times, of what was left out, of the deployment."""
+    around = times_of(bench)
+    timing = _timing(bench, main, around)
+    return (timing, *around.notes, *_notes(bench, own), *bench.deployment.remarks)
+
+
+def _timing(bench: Bench, main: Played, around: Region) -> str:
     """Where the step times come from, and how far off such figures were."""
     fit = bench.question.fit or shipped()
     waits = bool(main.answers.levels.waiting.p50)
@@ -172,7 +208,7 @@ def _timing(bench: _Bench, main: Played, around: Region) -> str:
     )
 
 
-def _notes(bench: _Bench, own: Played | None) -> Sequence[str]:
+def _notes(bench: Bench, own: Played | None) -> Sequence[str]:
     """What a reader must know of this simulation, one sentence each."""
     deployment, offered = bench.deployment, bench.offered
     found = []
@@ -191,7 +227,7 @@ def _notes(bench: _Bench, own: Played | None) -> Sequence[str]:
     return found
 
 
-def _why_no_hits(bench: _Bench) -> str:
+def _why_no_hits(bench: Bench) -> str:
     if not bench.question.prefix:
         why = "--no-prefix was given"
     elif not bench.deployment.enable_prefix_caching.value:
