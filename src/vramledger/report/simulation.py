@@ -12,33 +12,34 @@ from vramledger.simulate.judged import Line
 from vramledger.simulate.percentiles import Percentiles
 from vramledger.simulate.run import Played, Simulation
 
-_HEAD: Final = ("", "p50", "p95", "p99", "max")
-_RIGHT: Final = frozenset({1, 2, 3, 4})
-_LATENCIES: Final = {
+HEAD: Final = ("", "p50", "p95", "p99", "max")
+RIGHT: Final = frozenset({1, 2, 3, 4})
+LATENCIES: Final = {
     "ttft_s": "TTFT",
     "itl_s": "ITL",
     "tpot_s": "TPOT",
     "queue_s": "queue",
     "e2e_s": "E2E",
 }
-_VERDICTS: Final = {True: "PASS", False: "FAIL", None: "not checked"}
+VERDICTS: Final = {True: "PASS", False: "FAIL", None: "not checked"}
 _LEAST_SHARE: Final = 0.0005
 
 
 def to_text(simulation: Simulation, folder: Path) -> str:
     """The simulation as lines of text; its title says that it is one."""
     blocks = [
-        _title(simulation),
+        heading(simulation),
         *_section("with the workload's prefix hits", simulation.own),
         *_section("without prefix hits", simulation.no_hits),
-        _sanity(simulation),
+        theory(simulation),
         *(f"note: {note}" for note in simulation.notes),
         f"run         {folder}",
     ]
     return "\n".join(blocks)
 
 
-def _title(simulation: Simulation) -> str:
+def heading(simulation: Simulation) -> str:
+    """What was simulated, in three lines; the first says that it is simulated."""
     question, deployment = simulation.question, simulation.deployment
     part, layout = question.part, deployment.layout
     scenario = f", scenario {question.scenario}" if question.scenario else ""
@@ -66,24 +67,29 @@ def _section(title: str, played: Played | None) -> list[str]:
     if played is None:
         return []
     found = played.answers
-    lines = ["", f"SIMULATED {title}", *_table(found), *_counts(found)]
+    lines = ["", f"SIMULATED {title}", *_table(found), *counted(found)]
     lines += [_judged(line) for line in found.lines]
     return lines + ([f"stuck       {found.stuck}"] if found.stuck else [])
 
 
 def _table(found: Answers) -> list[str]:
+    return table(HEAD, percentile_rows(found), RIGHT)
+
+
+def percentile_rows(found: Answers) -> list[tuple[str, ...]]:
+    """A row a level or latency, in the columns of `HEAD`."""
     levels = found.levels
-    rows = [
+    return [
         _row("KV use", levels.kv_usage, _share),
         _row("running", levels.running, _count),
         _row("waiting", levels.waiting, _count),
-        *(_row(title, found.latency[name], _time) for name, title in _LATENCIES.items()),
+        *(_row(title, found.latency[name], _time) for name, title in LATENCIES.items()),
         _row("KV GiB-s", found.holding.each, _plain),
     ]
-    return table(_HEAD, rows, _RIGHT)
 
 
-def _counts(found: Answers) -> list[str]:
+def counted(found: Answers) -> list[str]:
+    """Lines on what became of the requests, each with its name in front."""
     ended = ", ".join(
         f"{count:,} {name.replace('_', ' ')}" for name, count in found.requests.items() if count
     )
@@ -116,10 +122,11 @@ def _binding(shares: dict[str, float]) -> str:
 
 
 def _judged(line: Line) -> str:
-    return f"{_VERDICTS[line.holds]:<11} {line.asked}: {line.found}"
+    return f"{VERDICTS[line.holds]:<11} {line.asked}: {line.found}"
 
 
-def _sanity(simulation: Simulation) -> str:
+def theory(simulation: Simulation) -> str:
+    """What closed forms say beside it, as one line."""
     sanity = simulation.sanity
     offered = "all at once" if sanity.offered_per_s is None else rate(sanity.offered_per_s)
     residual = (
