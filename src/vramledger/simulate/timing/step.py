@@ -6,8 +6,9 @@ else is added, as the kernels of a step run one after another. Formulas and sour
 docs/explanation/timing.md.
 """
 
+from collections.abc import Iterable, Iterator
 from dataclasses import fields
-from typing import Final
+from typing import Final, NamedTuple
 
 from vramledger.frozen import frozen
 from vramledger.simulate.timing.arithmetic import Format
@@ -61,6 +62,31 @@ class StepTime:
         return {field.name: getattr(self, field.name) for field in fields(self)}
 
 
+@frozen
+class StepLimits:
+    """Seconds of a step by what they wait for; they add up to its length.
+
+    Products whose operands take longer to read than to multiply wait for bandwidth, others for compute.
+    """
+
+    bandwidth: float
+    compute: float
+    links: float
+    launches: float  # of kernels, with the host's work between steps
+
+    def parts(self) -> dict[str, float]:
+        """Seconds by name."""
+        return {field.name: getattr(self, field.name) for field in fields(self)}
+
+
+class _Product(NamedTuple):
+    """Seconds to read the operands of products, to multiply them, and both overlapped."""
+
+    read: float
+    computed: float
+    seconds: float
+
+
 class Pricer:
     """Prices the steps of one `Work` with one set of coefficients."""
 
@@ -69,17 +95,17 @@ class Pricer:
         self.work = work
         card, bandwidth = work.accelerator, work.bandwidth
         stages = work.stages
-        self._dense = [
+        self._dense_groups = [
             (group, dense_rate(group.arithmetic, bandwidth, card, c))
             for stage in stages
             for group in stage.weights.dense
         ]
-        self._experts = [
+        self._expert_groups = [
             (group, expert_rate(group.arithmetic, bandwidth, card, c))
             for stage in stages
             for group in stage.weights.experts
         ]
-        self._head = [
+        self._head_groups = [
             (stage.weights.head, dense_rate(stage.weights.head.arithmetic, bandwidth, card, c))
             for stage in stages
             if stage.weights.head is not None
@@ -90,18 +116,18 @@ class Pricer:
         self._kernels = float(sum(stage.launches.kernels for stage in stages))
         self._reduces = sum(stage.launches.all_reduces for stage in stages)
         self._expert_layers = sum(stage.launches.expert_layers for stage in stages)
-        fp8 = any(group.arithmetic.format is Format.FP8 for group, _ in self._experts)
+        fp8 = any(group.arithmetic.format is Format.FP8 for group, _ in self._expert_groups)
         if work.more_kernels and fp8:
             self._kernels += c.slow_expert_kernels * self._expert_layers
 
     def step(self, batch: Batch) -> StepTime:
         """The step, stages of a pipeline one after another."""
         parts = {
-            "weights": self._dense_seconds(batch),
-            "experts": self._expert_seconds(batch) if self._experts else 0.0,
-            "head": self._head_seconds(batch),
+            "weights": _seconds(self._dense(batch)),
+            "experts": _seconds(self._experts(batch)),
+            "head": _seconds(self._head(batch)),
             "activations": self._activation_seconds(batch),
-            "cache": batch.decodes * sum(self._decode(read, batch) for read in self._reads),
+            "cache": _seconds(self._decodes(read, batch) for read in self._reads),
             "prompt_attention": self._prompt_seconds(batch),
             "launches": self._kernels * self.c.kernel_us * _MICRO,
             "links": self._link_seconds(batch),
@@ -113,28 +139,36 @@ class Pricer:
         """The length of the step."""
         return self.step(batch).total
 
-    def _dense_seconds(self, batch: Batch) -> float:
-        return sum(
-            _roofline(
-                group.bytes / rate.bytes_per_s,
-                2 * group.elements * batch.tokens / rate.flops_per_s,
-                self.c.overlap,
-            )
-            for group, rate in self._dense
+    def limits(self, batch: Batch) -> StepLimits:
+        """The same step by what it waits for."""
+        step = self.step(batch)
+        products = [*self._dense(batch), *self._experts(batch), *self._head(batch)]
+        products += [self._decodes(read, batch) for read in self._reads]
+        reading = sum(each.seconds for each in products if each.read >= each.computed)
+        computing = sum(each.seconds for each in products if each.read < each.computed)
+        return StepLimits(
+            bandwidth=reading + step.activations,
+            compute=computing + step.prompt_attention,
+            links=step.links,
+            launches=step.launches + step.host,
         )
 
-    def _expert_seconds(self, batch: Batch) -> float:
+    def _dense(self, batch: Batch) -> Iterator[_Product]:
+        for group, rate in self._dense_groups:
+            read = group.bytes / rate.bytes_per_s
+            computed = 2 * group.elements * batch.tokens / rate.flops_per_s
+            yield _product(read, computed, self.c.overlap)
+
+    def _experts(self, batch: Batch) -> Iterator[_Product]:
         work, tokens = self.work, batch.tokens * self.work.replicas
-        total = 0.0
-        for group, rate in self._experts:
+        for group, rate in self._expert_groups:
             share = group.resident / work.experts
             read = self._reached(tokens) * share * group.bytes / rate.bytes_per_s
             if group.arithmetic.format is Format.FP8 and work.slow_reads:
                 read *= self.c.slow_expert_read
             copies = tokens * work.experts_per_token * share
             computed = 2 * copies * group.elements / rate.flops_per_s
-            total += group.layers * _roofline(read, computed, self.c.overlap_experts)
-        return total
+            yield _product(read, computed, self.c.overlap_experts, group.layers)
 
     def _reached(self, tokens: float) -> float:
         """Experts of a layer that get a token: half are likelier by the skew, half less likely."""
@@ -144,33 +178,30 @@ class Pricer:
         missed = float(likelier**tokens + rarer**tokens)
         return self.work.experts * (1 - missed / 2)
 
-    def _head_seconds(self, batch: Batch) -> float:
+    def _head(self, batch: Batch) -> Iterator[_Product]:
         """Only the last token of a request needs logits."""
         rows = batch.decodes + batch.prompts
-        return sum(
-            _roofline(
-                head.bytes / rate.bytes_per_s,
-                2 * head.elements * rows / rate.flops_per_s,
-                self.c.overlap,
-            )
-            for head, rate in self._head
-        )
+        for head, rate in self._head_groups:
+            read = head.bytes / rate.bytes_per_s
+            computed = 2 * head.elements * rows / rate.flops_per_s
+            yield _product(read, computed, self.c.overlap)
 
     def _activation_seconds(self, batch: Batch) -> float:
         """Norms, position encoding, quantisation; and sorting the copies that go to experts."""
         work, c = self.work, self.c
         passes = batch.tokens * self._layers * c.hidden_passes
-        for group, _ in self._experts:
+        for group, _ in self._expert_groups:
             share = group.resident / work.experts
             copies = batch.tokens * work.replicas * work.experts_per_token * share
             passes += copies * group.layers * c.routed_passes
         return passes * work.hidden * _ELEMENT / work.bandwidth
 
-    def _decode(self, read: CacheRead, batch: Batch) -> float:
+    def _decodes(self, read: CacheRead, batch: Batch) -> _Product:
         work, c = self.work, self.c
         memory = read.bytes / (work.bandwidth * c.cache_read)
         computed = read.decode_flops / (work.plain_peak * c.decode_attention)
-        return read.layers * read.tokens(batch.context) * _roofline(memory, computed, 2.0)
+        times = batch.decodes * read.layers * read.tokens(batch.context)
+        return _product(memory, computed, 2.0, times)
 
     def _prompt_seconds(self, batch: Batch) -> float:
         if not batch.prompt_tokens:
@@ -220,6 +251,11 @@ class Pricer:
         return max(self._kernels * each * _MICRO - device, 0.0)
 
 
-def _roofline(read: float, computed: float, power: float) -> float:
-    """A smooth maximum: their sum at power 1, the larger alone at infinity."""
-    return float((read**power + computed**power) ** (1 / power))
+def _seconds(products: Iterable[_Product]) -> float:
+    return sum(each.seconds for each in products)
+
+
+def _product(read: float, computed: float, power: float, times: float = 1.0) -> _Product:
+    """Overlapped is a smooth maximum: the sum of both at power 1, the larger alone at infinity."""
+    both = float((read**power + computed**power) ** (1 / power))
+    return _Product(times * read, times * computed, times * both)
