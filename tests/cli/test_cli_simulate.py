@@ -92,7 +92,10 @@ def test_the_json_has_the_promised_keys(folder: Path, capsys: pytest.CaptureFixt
         values = [found[name][each] for each in ("p50", "p95", "p99", "max")]
         assert values == sorted(values)
     assert found["goodput_per_hour"] is None
-    assert found["goodput_reason"] == "no contract was stated; simulate a plan's scenario"
+    assert (
+        found["goodput_reason"]
+        == "no contract was stated; give --limit, or simulate a plan's scenario"
+    )
     assert sum(found["binding"].values()) == pytest.approx(1)
     assert abs(found["theory"]["little_residual"]) < 0.05
 
