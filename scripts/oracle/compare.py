@@ -25,8 +25,8 @@ def difference(ours: Answer, theirs: Answer) -> str:
     return ""
 
 
-def shrunk(case: Case, differs: Callable[[Case], bool]) -> Case:
-    """A case that still differs and of which no smaller neighbour does."""
+def shrunk(case: Case, differs: Callable[[Case], object]) -> Case:
+    """A case that still differs (anything true tells that it does) and of which no smaller neighbour does."""
     while True:
         smaller = next((one for one in _smaller(case) if differs(one)), None)
         if smaller is None:

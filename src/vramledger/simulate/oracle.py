@@ -1,7 +1,8 @@
 """Answer cases step by step, in the format of a harness around vLLM's own scheduler.
 
-    python -m vramledger.simulate.oracle < cases.jsonl
+    python -m vramledger.simulate.oracle [--loop | --fast] < cases.jsonl
 
+`--loop`, the default, answers with the plain scheduler, `--fast` with the compiled one.
 A case is one JSON object a line: ``num_blocks`` (the null block included), ``block_size``,
 ``max_num_batched_tokens``, ``max_num_seqs``, ``max_model_len``, ``prefix_caching`` and ``requests`` of
 ``id``, ``arrival_step``, ``prompt`` (token ids), ``output_len`` and, by priority, ``priority``; optional are ``groups``
@@ -17,8 +18,9 @@ The n-th token that a request generates has the id n + 6, so answers are prefixe
 import json
 import sys
 from collections import deque
-from collections.abc import Iterable, Iterator, Sequence
-from typing import Any
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
+from typing import Any, Final, Protocol
 
 from vramledger.errors import BadInput, VramError
 from vramledger.frozen import frozen
@@ -85,9 +87,20 @@ def read_case(document: Any) -> Case:
         raise BadInput(
             f"The case cannot be read ({wrong}); see the module for its format."
         ) from wrong
+    _refuse_beyond_length(settings, requests, names)
     if len(set(names)) < len(names):
         raise BadInput("Two requests of the case have the same id; give each its own.")
     return Case(settings, requests, names, steps, aborts, most, seed)
+
+
+def _refuse_beyond_length(
+    settings: Settings, requests: Sequence[Request], names: Sequence[str]
+) -> None:
+    for request, name in zip(requests, names, strict=True):
+        if request.prompt > settings.max_model_len:
+            raise BadInput(
+                f"Request {name!r} has a prompt of {request.prompt} tokens, but max_model_len is {settings.max_model_len}, and the engine refuses it before its scheduler; shorten the prompt."
+            )
 
 
 def _settings(document: dict[str, Any]) -> Settings:
@@ -150,21 +163,32 @@ def _arrival(row: dict[str, Any], prefixes: PrefixNames) -> Arrival:
     )
 
 
-def answer_case(document: Any) -> dict[str, Any]:
-    """What the scheduler does with one case."""
+class Run(Protocol):
+    """A case under way; empty steps are in flight like others, as the harness has them."""
+
+    @property
+    def is_over(self) -> bool:
+        """Whether every request has come and ended."""
+
+    def step(self, number: int) -> dict[str, Any]:
+        """Schedule a step, settle the oldest in flight once enough are, and tell what happened."""
+
+
+def answer_case(document: Any, run_of: Callable[[Case], Run] | None = None) -> dict[str, Any]:
+    """What a scheduler does with one case: the plain one, or what `run_of` makes of the case."""
     try:
         case = read_case(document)
+        run = (run_of or _LoopRun)(case)
     except VramError as refused:
         return {"steps": [], "done": False, "error": str(refused)}
-    run = _Run(case)
     steps: list[dict[str, Any]] = []
     while not run.is_over and len(steps) < case.most_steps:
         steps.append(run.step(len(steps)))
     return {"steps": steps, "done": run.is_over}
 
 
-class _Run:
-    """A case under way; empty steps are in flight like others, as the harness has them."""
+class _LoopRun:
+    """The plain scheduler at work on a case."""
 
     def __init__(self, case: Case) -> None:
         self.case = case
@@ -194,6 +218,55 @@ class _Run:
         return step_line(step, ended, self.scheduler, case.names)
 
 
+class _FastRun:
+    """The compiled scheduler at work on a case."""
+
+    def __init__(self, case: Case) -> None:
+        from vramledger.simulate.fast.blocks.lockstep import LockStepEngine
+        from vramledger.simulate.fast.load import load_of
+
+        self.case = case
+        self.engine = LockStepEngine(case.settings, load_of(_in_steps(case)), case.seed)
+
+    @property
+    def is_over(self) -> bool:
+        """Whether every request has come and ended."""
+        return self.engine.is_over
+
+    def step(self, number: int) -> dict[str, Any]:
+        """Let the engine make its next step."""
+        del number  # the engine counts steps itself
+        names, step = self.case.names, self.engine.step()
+        usable = self.case.settings.num_blocks - 1
+        return {
+            "scheduled": {names[rank]: tokens for rank, tokens in step.scheduled.items()},
+            "preempted": sorted(names[rank] for rank in step.preempted),
+            "running": step.running,
+            "waiting": step.waiting,
+            "kv_usage": round(1.0 - (usable - step.used_blocks) / usable, 6),
+            "finished": sorted(names[rank] for rank in step.finished),
+        }
+
+
+def _in_steps(case: Case) -> list[Arrival]:
+    """The case's requests with steps for nanoseconds; clients that would leave too early stay."""
+    arrivals = []
+    for request in case.requests:
+        comes, leaves = case.arrival_steps[request.rank], case.abort_steps[request.rank]
+        stays = leaves is None or leaves < comes
+        arrivals.append(
+            replace(
+                request.arrival,
+                arrival_ns=comes,
+                cancel_after_ns=None if stays or leaves is None else leaves - comes,
+            )
+        )
+    return arrivals
+
+
+RUNS: Final[dict[str, Callable[[Case], Run]]] = {"--loop": _LoopRun, "--fast": _FastRun}
+
+
 def step_line(
     step: Step, ended: Iterable[Request], scheduler: Scheduler, names: Sequence[str]
 ) -> dict[str, Any]:
@@ -209,8 +282,10 @@ def step_line(
     }
 
 
-def answers(lines: Iterable[str]) -> Iterator[dict[str, Any]]:
-    """The answer to each line that is not empty."""
+def answers(
+    lines: Iterable[str], run_of: Callable[[Case], Run] | None = None
+) -> Iterator[dict[str, Any]]:
+    """The answer to each line that is not empty, as `answer_case` gives it."""
     for line in lines:
         if not line.strip():
             continue
@@ -219,18 +294,20 @@ def answers(lines: Iterable[str]) -> Iterator[dict[str, Any]]:
         except json.JSONDecodeError as wrong:
             yield {"steps": [], "done": False, "error": f"The line is no JSON object: {wrong}."}
             continue
-        yield answer_case(document)
+        yield answer_case(document, run_of)
 
 
 def main(arguments: Sequence[str]) -> int:
     """Answer the cases on stdin; 2 for an argument that is not known."""
-    if arguments:
+    unknown = [one for one in arguments if one not in RUNS]
+    if unknown or len(arguments) > 1:
         print(  # noqa: T201 - a program of its own
-            f"The oracle knows no argument {arguments[0]!r}: it answers cases from stdin with the plain loop, the only one there is so far.",
+            f"The oracle does not know what {' '.join(unknown or arguments)!r} asks for: it answers cases from stdin with --loop, the plain scheduler, or with --fast, the compiled one.",
             file=sys.stderr,
         )
         return 2
-    for answer in answers(sys.stdin):
+    run_of = RUNS[arguments[0]] if arguments else None
+    for answer in answers(sys.stdin, run_of):
         print(json.dumps(answer), flush=True)  # noqa: T201 - a program of its own
     return 0
 

@@ -1,6 +1,7 @@
 """What the compiled simulator cannot do yet, by name; the plain loop does all of it."""
 
 from vramledger.engine.vllm.rules import WindowAdmission
+from vramledger.errors import CannotKnow
 from vramledger.simulate.fast.load import NEVER, Load
 from vramledger.simulate.groups import FullAttention, RecurrentState, SlidingWindow
 from vramledger.simulate.settings import Order, Settings
@@ -29,3 +30,12 @@ def not_followed(settings: Settings) -> str:
     if windows and settings.rules.window_admission is WindowAdmission.ALWAYS:
         return "the window rule of vLLM 0.20"
     return ""
+
+
+def refuse_not_followed(settings: Settings) -> None:
+    """Raises `CannotKnow` for an engine whose blocks cannot be followed."""
+    reason = not_followed(settings)
+    if reason:
+        raise CannotKnow(
+            f"The compiled simulator does not have {reason} yet; simulate with the plain loop."
+        )

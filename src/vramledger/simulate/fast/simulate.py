@@ -5,11 +5,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from vramledger.errors import CannotKnow
 from vramledger.simulate.fast.compiled import note_compiled, say_if_compiling
 from vramledger.simulate.fast.load import Load, refuse_nonsense
 from vramledger.simulate.fast.records import INCOMPLETE, OPEN, FastOutcome, new_records
-from vramledger.simulate.fast.refusals import not_counted, not_followed
+from vramledger.simulate.fast.refusals import not_counted, refuse_not_followed
 from vramledger.simulate.settings import Settings
 from vramledger.simulate.step_cost import StepCost
 
@@ -46,11 +45,7 @@ def simulate_fast(
     """
     refuse_nonsense(load)
     cost.refuse_overflow(settings)
-    reason = not_followed(settings)
-    if reason:
-        raise CannotKnow(
-            f"The compiled simulator does not have {reason} yet; simulate with the plain loop."
-        )
+    refuse_not_followed(settings)
     records = new_records(len(load.asked))
     if every_block or not_counted(settings, load):
         return _follow(settings, load, cost, records, seed, sink)

@@ -25,7 +25,7 @@ def advance(world: World) -> bool:
     while engine.rows < len(world.rows):
         if not _take_in(world):
             return True
-        if engine.thrashes:
+        if engine.thrashes and not engine.lockstep:
             if not _sit_out(world):
                 return True
         elif not _submit(world) and not _wait(world):
@@ -42,7 +42,9 @@ def _is_idle(world: World) -> bool:
 def _take_in(world: World) -> bool:
     """Arrivals up to now, and clients that are gone; an idle engine waits. False when all is done."""
     engine = world.engine[0]
-    if _is_idle(world) and engine.sent == engine.settled:
+    if engine.lockstep:
+        engine.now = engine.next_step
+    elif _is_idle(world) and engine.sent == engine.settled:
         if engine.coming == engine.total:
             return False
         engine.now = max(engine.now, world.asked[engine.coming].arrival_ns)
@@ -56,7 +58,7 @@ def _take_in(world: World) -> bool:
 @compiled
 def _queue(world: World, rank: int) -> None:
     engine, asked = world.engine[0], world.asked[rank]
-    if asked.input_tokens >= engine.max_model_len:
+    if asked.input_tokens >= engine.max_model_len and not engine.lockstep:
         world.requests[rank].status = ABORTED
         world.records[rank].ending = REJECTED
         return
@@ -95,10 +97,10 @@ def _let_go(world: World) -> None:
 def _submit(world: World) -> bool:
     """Schedule a step if one can be in flight; whether the loop shall go round before it waits."""
     engine = world.engine[0]
-    if _is_idle(world):
+    if _is_idle(world) and not engine.lockstep:
         return bool(engine.sent == engine.settled)
     _schedule(world)
-    if engine.scheduled == 0:
+    if engine.scheduled == 0 and not engine.lockstep:
         return bool(engine.preempted > 0 and engine.sent == engine.settled)
     _send(world)
     return bool(engine.sent - engine.settled < engine.steps_in_flight)

@@ -158,6 +158,7 @@ def preempt(world: World, place: int) -> None:
     request.placeholders = 0
     world.records[rank].preemptions += 1
     put_in_front(world, rank)
+    world.preempted[engine.preempted] = rank
     engine.preempted += 1
 
 

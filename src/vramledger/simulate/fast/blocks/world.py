@@ -51,6 +51,7 @@ ENGINE: Final = np.dtype(
         ("own_ends_running", np.bool_),
         ("hybrid", np.bool_),  # some group has a window
         ("processed_only", np.bool_),
+        ("lockstep", np.bool_),  # time counts steps, and empty ones are sent too
         ("interval", np.int64),
         # the clock
         ("now", np.int64),
@@ -172,6 +173,7 @@ class World(NamedTuple):
     kinds: "Rows"
     hit: "Integers"  # [groups, blocks]: what the last look-up found
     admitted: "Rows"  # of this step; tokens are those found
+    preempted: "Integers"  # ranks, of this step
     passed_over: "Integers"
     rows: "Rows"
     coefficients: tuple[int, ...]
@@ -206,6 +208,7 @@ def new_world(
         **_groups(settings),
         hit=np.zeros((groups, columns + 1), np.int32),
         admitted=np.zeros(seqs, PART),
+        preempted=np.zeros(2 * seqs, np.int64),
         passed_over=np.zeros(2 * seqs, np.int64),
         rows=np.zeros(rows, STEP),
         coefficients=cost.coefficients,
