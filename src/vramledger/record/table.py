@@ -58,6 +58,7 @@ def arrow_schema(table: Table) -> "pa.Schema":
         "int32": pa.int32(),
         "float64": pa.float64(),
         "string": pa.string(),
+        "bool": pa.bool_(),
         "list<int64>": pa.list_(pa.int64()),
         "list<int32>": pa.list_(pa.int32()),
     }

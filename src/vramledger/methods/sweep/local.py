@@ -1,0 +1,61 @@
+"""Points simulated on this machine: one after another here, or by processes of their own."""
+
+import os
+import signal
+from collections.abc import Iterator, Sequence
+
+from vramledger.errors import CannotKnow
+from vramledger.frozen import frozen
+from vramledger.methods.sweep.base import Base
+from vramledger.methods.sweep.evaluate import evaluate
+from vramledger.methods.sweep.point import Point
+from vramledger.methods.sweep.row import Row
+
+_LEAST_POINTS = 4  # fewer are done before a process has started
+
+
+def cores() -> int:
+    """Cores that this process may use."""
+    return len(os.sched_getaffinity(0))
+
+
+@frozen
+class LocalWorkers:
+    """`jobs` processes; with one, or for a handful of points, this process itself."""
+
+    jobs: int
+
+    def rows(self, base: Base, base_digest: str, points: Sequence[Point]) -> Iterator[Row]:
+        """One row a point, as they end.
+
+        Raises:
+            CannotKnow: a process was killed, as the system does when memory runs out.
+        """
+        jobs = min(self.jobs, len(points))
+        if jobs < 2 or len(points) < _LEAST_POINTS:
+            for point in points:
+                yield evaluate(base, point, base_digest)
+            return
+        yield from _in_processes(jobs, base, base_digest, points)
+
+
+def _in_processes(
+    jobs: int, base: Base, base_digest: str, points: Sequence[Point]
+) -> Iterator[Row]:
+    from joblib import Parallel, delayed
+    from joblib.externals.loky.process_executor import TerminatedWorkerError
+
+    tasks = (delayed(_evaluate)(base, point, base_digest) for point in points)
+    try:
+        yield from Parallel(n_jobs=jobs, return_as="generator_unordered", batch_size=1)(tasks)
+    except TerminatedWorkerError:
+        raise CannotKnow(
+            f"One of {jobs} processes was killed, most likely for want of memory; run it again with "
+            "fewer --jobs."
+        ) from None
+
+
+def _evaluate(base: Base, point: Point, base_digest: str) -> Row:
+    """In a process of its own, which leaves Ctrl-C to the one that started it."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    return evaluate(base, point, base_digest)

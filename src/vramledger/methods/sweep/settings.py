@@ -1,0 +1,185 @@
+"""What a sweep may set: any flag of the engine, and the parts of the question around it."""
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
+from math import isfinite
+from typing import Final
+
+from vramledger.engine.launch import Argument
+from vramledger.engine.vllm.command import parse
+from vramledger.engine.vllm.flags import Arity, FlagMatch, Kind, flag_table
+from vramledger.engine.vllm.versions import rules_for
+from vramledger.errors import BadInput
+from vramledger.ledger.question import accelerator_for, model_of
+from vramledger.methods.sweep.base import Base
+from vramledger.methods.sweep.point import Point
+from vramledger.simulate.planned import planned
+from vramledger.simulate.run import Question
+from vramledger.workload.scenarios import DEFINITIONS
+
+OPTION: Final = "--set"
+_VERSION: Final = "engine-version"
+_MODEL: Final = "model"
+_MOST_RATE: Final = 1000.0
+_MOST_REPLICAS: Final = 1024
+_TRUE: Final = frozenset({"true", "1", "yes", "on"})
+_FALSE: Final = frozenset({"false", "0", "no", "off"})
+
+
+def canonical_name(name: str, base: Base, others: Iterable[str] = ()) -> str:
+    """The one name of a setting: a part of the question, or a flag's whole name.
+
+    Abbreviations, short forms and underscores are taken as the engine's own parser takes them.
+    `others` are the names beside it: with the engine's version among them, a flag of another release
+    is no mistake yet.
+
+    Raises:
+        BadInput: a flag this version does not accept, or an abbreviation of several.
+        UnknownName: no release has such a flag.
+    """
+    plain = name.strip().lstrip("-").replace("_", "-")
+    if plain in PARTS:
+        return plain
+    found = _flag(plain, base.question)
+    if found.refused and _VERSION not in {other.replace("_", "-") for other in others}:
+        raise BadInput(f"{OPTION} {plain} cannot be set: {found.refused}.")
+    if found.negated:
+        raise BadInput(
+            f"{OPTION} {plain} is the negation of a flag; write {OPTION} {found.spec.name}=true,false."
+        )
+    return found.spec.name
+
+
+def changed(base: Base, point: Point) -> Question:
+    """The question of a point.
+
+    Raises:
+        BadInput: a value that is none of its setting.
+        UnknownName: a card, model, version or scenario that is none.
+    """
+    question = base.question
+    flags: dict[str, str] = {}
+    for change in point.changes:
+        part = PARTS.get(change.name)
+        if part is None:
+            flags[change.name] = change.value
+        else:
+            question = part(base, question, change.value)
+    return _with_flags(question, flags)
+
+
+def _flag(name: str, question: Question) -> FlagMatch:
+    version = question.case.version or question.case.launch.version
+    table = flag_table(rules_for(version).release)
+    short = f"-{name}"
+    return table.find(short if table.knows(short) else f"--{name}", OPTION)
+
+
+def _with_flags(question: Question, flags: Mapping[str, str]) -> Question:
+    """The launch read anew with these words behind its own: the last of a name counts."""
+    case = question.case
+    if not flags:
+        return question
+    dropped = {name for name, value in flags.items() if _is_off_switch(name, value, question)}
+    words = [word for name, value in flags.items() for word in _words(name, value, question)]
+    arguments = (*case.launch.arguments, *(Argument(word) for word in words))
+    launch = replace(case.launch, arguments=arguments)
+    read = parse(launch, case.version or launch.version)
+    kept = tuple(flag for flag in read.flags if flag.name not in dropped)
+    launch = replace(read, model=case.launch.model, flags=kept)
+    return replace(question, case=replace(case, launch=launch))
+
+
+def _words(name: str, value: str, question: Question) -> tuple[str, ...]:
+    spec = _flag(name, question).spec
+    if spec.arity is Arity.NONE:
+        on = _is_on(name, value)
+        if spec.kind is Kind.BOOLEAN:
+            return (f"--{name}" if on else f"--no-{name}",)
+        return (f"--{name}",) if on else ()
+    if spec.arity is Arity.MANY:
+        return (f"--{name}", *value.split())
+    return (f"--{name}={value}",)
+
+
+def _is_off_switch(name: str, value: str, question: Question) -> bool:
+    spec = _flag(name, question).spec
+    return spec.arity is Arity.NONE and spec.kind is not Kind.BOOLEAN and not _is_on(name, value)
+
+
+def _is_on(name: str, value: str) -> bool:
+    folded = value.casefold()
+    if folded not in _TRUE | _FALSE:
+        raise BadInput(f"{OPTION} {name} has the value {value}; it is a switch: true or false.")
+    return folded in _TRUE
+
+
+def _gpu(_base: Base, question: Question, value: str) -> Question:
+    card = accelerator_for(value, where=f"{OPTION} gpu")
+    return replace(question, case=replace(question.case, accelerator=card))
+
+
+def _version(_base: Base, question: Question, value: str) -> Question:
+    rules_for(value)  # an unknown one is refused here
+    case = question.case
+    launch = replace(parse(case.launch, value), model=case.launch.model)
+    return replace(question, case=replace(case, launch=launch, version=value))
+
+
+def _model(_base: Base, question: Question, value: str) -> Question:
+    launch = replace(question.case.launch, model=value)
+    return replace(question, case=replace(question.case, launch=launch, model=model_of(launch)))
+
+
+def _rate(_base: Base, question: Question, value: str) -> Question:
+    rate = _number(value, "rate-scale")
+    if not (isfinite(rate) and 0 < rate <= _MOST_RATE):
+        raise BadInput(
+            f"{OPTION} rate-scale has the value {value}; it is a factor on the arrivals above 0 and up "
+            f"to {_MOST_RATE:g}."
+        )
+    return replace(question, part=replace(question.part, rate_scale=rate))
+
+
+def _replicas(_base: Base, question: Question, value: str) -> Question:
+    count = _number(value, "replicas")
+    if count != int(count) or not 1 <= count <= _MOST_REPLICAS:
+        raise BadInput(
+            f"{OPTION} replicas has the value {value}; it is a whole number from 1 to {_MOST_REPLICAS}."
+        )
+    return replace(question, replicas=int(count))
+
+
+def _number(value: str, name: str) -> float:
+    try:
+        return float(value)
+    except ValueError:
+        raise BadInput(f"{OPTION} {name} has the value {value}, which is no number.") from None
+
+
+def _scenario(base: Base, question: Question, value: str) -> Question:
+    """A slice of the workload; of a plan, its scenario with its own load and contract."""
+    if base.plan is None:
+        return replace(question, scenario=value, part=replace(question.part, scenario=value))
+    plan = planned(base.plan, value)
+    if not base.workload_given and plan.workload != question.part.workload:
+        raise BadInput(
+            f"{OPTION} scenario={value} has another workload than the base, and a sweep has one; sweep "
+            "it on its own with --scenario."
+        )
+    part = replace(
+        question.part,
+        scenario=value if value in DEFINITIONS else None,
+        rate_scale=question.part.rate_scale if base.rate_given else plan.rate_scale,
+    )
+    return replace(question, scenario=value, part=part, contract=base.with_limits(plan.contract))
+
+
+PARTS: Final[dict[str, Callable[[Base, Question, str], Question]]] = {
+    _VERSION: _version,
+    _MODEL: _model,
+    "gpu": _gpu,
+    "rate-scale": _rate,
+    "replicas": _replicas,
+    "scenario": _scenario,
+}
