@@ -99,6 +99,14 @@ def test_a_place_that_is_no_folder_is_refused(tmp_path: Path) -> None:
     with pytest.raises(BadInput) as refused:
         ComputedRun(tmp_path / "file" / "run", described())
     assert str(refused.value) == (
-        f"{tmp_path / 'file' / 'run'} cannot be written: File exists; make room there or name "
-        "another folder."
+        f"{tmp_path / 'file' / 'run'} cannot be written: {tmp_path / 'file'} is a file; make room "
+        "there or name another folder."
+    )
+
+
+def test_a_name_too_long_for_the_file_system_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(BadInput) as refused:
+        ComputedRun(tmp_path / ("x" * 300), described())
+    assert str(refused.value).endswith(
+        "cannot be written: File name too long; make room there or name another folder."
     )

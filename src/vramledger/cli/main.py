@@ -84,11 +84,7 @@ def run(arguments: Sequence[str] | None = None) -> int:
     except Exception as error:
         if "--debug" in given:
             raise
-        return _fail(
-            f"vram failed on a defect of its own ({type(error).__name__}: {error}); nothing was "
-            "decided. Run it again with --debug and report what it shows.",
-            ExitCode.CANNOT_KNOW,
-        )
+        return _defect(error, given)
     return int(result) if isinstance(result, int) else ExitCode.HOLDS
 
 
@@ -114,6 +110,27 @@ def main() -> None:
 def _fail(message: str, code: ExitCode) -> int:
     click.echo(f"vram: {one_line(message)}", err=True)
     return code
+
+
+def _defect(error: Exception, given: Sequence[str]) -> int:
+    """What nobody foresaw; of a name that is no text, libraries complain in many places."""
+    odd = next((word for word in given if not _is_utf8(word)), None)
+    if odd is not None and isinstance(error, UnicodeEncodeError):
+        return _fail(f"The name {odd} is not UTF-8; rename it.", ExitCode.BAD_INPUT)
+    return _fail(
+        f"vram failed on a defect of its own ({type(error).__name__}: {error}); nothing was "
+        "decided. Run it again with --debug and report what it shows.",
+        ExitCode.CANNOT_KNOW,
+    )
+
+
+def _is_utf8(word: str) -> bool:
+    """Whether the word can be passed on as text; bytes of a file's name need not be."""
+    try:
+        word.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def _message(error: click.ClickException) -> str:

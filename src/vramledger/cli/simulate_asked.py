@@ -15,6 +15,7 @@ from vramledger.engine.read import read_launch
 from vramledger.errors import BadInput, CannotKnow
 from vramledger.ledger.case import Case
 from vramledger.ledger.question import accelerator_for, model_of
+from vramledger.record.computed_run import refuse_folder
 from vramledger.record.document import Deployment
 from vramledger.record.durable import file_sha256
 from vramledger.record.naming import folder_name
@@ -43,8 +44,8 @@ def question_of(asked: Mapping[str, Any]) -> Question:
     scenario = asked["scenario"] if plan is None else plan.scenario
     part = Part(_workload(asked, plan), _slice(scenario, plan), _rate(asked, plan))
     _check_replicas(asked["replicas"])
-    if asked["out"] is not None and asked["out"].exists():
-        _refuse_taken(asked["out"])
+    if asked["out"] is not None:
+        refuse_folder(asked["out"])
     return Question(
         case=_case(asked, launch, plan),
         part=part,
@@ -167,8 +168,3 @@ def _check_replicas(replicas: int) -> None:
         raise BadInput(
             f"--replicas is {replicas}; it must be a whole number from 1 to {_MOST_REPLICAS}."
         )
-
-
-def _refuse_taken(out: Path) -> None:
-    if not out.is_dir() or any(out.iterdir()):
-        raise BadInput(f"{out} holds something already; name a folder that is not there yet.")

@@ -1,5 +1,7 @@
 """A run that is computed: its directory appears whole or not at all, and equal runs are equal bytes."""
 
+import errno
+import os
 import shutil
 from pathlib import Path
 from secrets import token_hex
@@ -19,6 +21,24 @@ if TYPE_CHECKING:
     from vramledger.record.document import Description, Ended
 
 
+def refuse_folder(folder: Path) -> None:
+    """Refuse a place where no run can be put: cheap, so that it can come before a long computation.
+
+    Raises:
+        BadInput: the folder is taken or cannot be written.
+    """
+    with writable(folder):
+        if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+            raise BadInput(
+                f"{folder} holds something already; name a folder that is not there yet."
+            )
+        above = next(parent for parent in folder.absolute().parents if parent.exists())
+        if not above.is_dir():
+            raise NotADirectoryError(errno.ENOTDIR, f"{above} is a file")
+        if not os.access(above, os.W_OK | os.X_OK):
+            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
+
+
 class ComputedRun:
     """A run directory built beside its place; used in a `with` block, whose end puts it there.
 
@@ -30,10 +50,7 @@ class ComputedRun:
     """
 
     def __init__(self, folder: Path, description: "Description") -> None:
-        if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
-            raise BadInput(
-                f"{folder} holds something already; name a folder that is not there yet."
-            )
+        refuse_folder(folder)
         self.folder, self._description = folder, description
         with writable(folder):
             folder.parent.mkdir(parents=True, exist_ok=True)
