@@ -8,6 +8,7 @@ import click
 from vramledger.cli.limit_option import limit_option
 from vramledger.cli.needs import need_full
 from vramledger.cli.output import show, show_json
+from vramledger.cli.page import refuse_page, write_page
 from vramledger.errors import ExitCode
 
 
@@ -31,8 +32,11 @@ from vramledger.errors import ExitCode
 @click.option("--coefficients", help="A file with your own step-time coefficients.")
 @click.option("--seed", type=click.IntRange(min=0), default=0, help="Of every draw; 0 by default.")
 @click.option("-o", "out", type=click.Path(path_type=Path), help="The run's folder; new.")
+@click.option(
+    "--html", type=click.Path(path_type=Path), help="Write one self-contained page there."
+)
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
-def command(*, as_json: bool, **asked: Any) -> int:
+def command(*, html: Path | None, as_json: bool, **asked: Any) -> int:
     """Latency, queue, preemption and KV use of a workload on a deployment, simulated.
 
     LAUNCH is the command as you would type it, or a file that holds one; a PLAN brings the model, the
@@ -46,6 +50,8 @@ def command(*, as_json: bool, **asked: Any) -> int:
     from vramledger.report.simulation_json import not_served_json, to_json
     from vramledger.simulate.run import NotServed, simulate_case
 
+    if html is not None:
+        refuse_page(html, "vram simulate", (asked["workload"],) if asked["workload"] else ())
     question = question_of(asked)
     with progress_bar("simulate", "requests") as bar:
         found = simulate_case(question, bar)
@@ -56,6 +62,10 @@ def command(*, as_json: bool, **asked: Any) -> int:
             show(f"DOES NOT START, so nothing was simulated: {found.reason}")
         return ExitCode.DOES_NOT_HOLD
     folder = written(found, asked)
+    if html is not None:
+        from vramledger.report.simulation_html.page import to_html
+
+        write_page(html, to_html(found, folder))
     if as_json:
         show_json(to_json(found, folder))
     else:

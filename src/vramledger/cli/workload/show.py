@@ -7,10 +7,10 @@ import click
 
 from vramledger.cli.needs import need_full
 from vramledger.cli.output import show
+from vramledger.cli.page import refuse_page, write_page
 from vramledger.cli.workload.destination import destination
 from vramledger.cli.workload.progress_bar import progress_bar
-from vramledger.errors import BadInput, ExitCode
-from vramledger.written_file import refuse_place
+from vramledger.errors import ExitCode
 
 if TYPE_CHECKING:
     from vramledger.workload.profile.profile import Profile
@@ -30,16 +30,14 @@ def command(workload: Path, html: Path | None, width: int | None) -> int:
     from vramledger.report.workload_show import to_text
 
     if html is not None:
-        need_full("vram workload show --html", ("jinja2", "plotly"))
-        refuse_place(html, (workload,), "--html")
+        refuse_page(html, "vram workload show", (workload,))
     profile = _profile(workload)
     if html is None:
         show(to_text(profile, width or max(60, shutil.get_terminal_size((100, 24)).columns)))
         return ExitCode.HOLDS
     from vramledger.report.workload_html.page import to_html
 
-    _write(html, to_html(profile))
-    show(f"Wrote {html}; it loads nothing from anywhere.", err=True)
+    write_page(html, to_html(profile))
     return ExitCode.HOLDS
 
 
@@ -54,21 +52,3 @@ def _profile(path: Path) -> "Profile":
 
     with progress_bar("Counting", "questions") as progress:
         return profile_workload(path, progress=progress)
-
-
-def _write(path: Path, text: str) -> None:
-    """The file appears whole or not at all.
-
-    Raises:
-        BadInput: it cannot be written.
-    """
-    part = path.with_name(f".{path.name}.part")
-    try:
-        part.write_text(text, encoding="utf-8")
-        part.replace(path)
-    except OSError as error:
-        raise BadInput(
-            f"{path} cannot be written: {error.strerror}; choose another --html."
-        ) from None
-    finally:
-        part.unlink(missing_ok=True)

@@ -18,10 +18,11 @@ _A_DOUBLING: Final = 2  # bins of lengths
 class Bands:
     """Groups in order, those without a figure left out; arrays of one length.
 
-    `at` is the middle of a group; `values` has `SHARES`, each the least figure that this share of
+    `group` is its number, `at` its middle; `values` has `SHARES`, each the least figure that this share of
     the group does not exceed, infinite where that falls among failures.
     """
 
+    group: "Integers"
     at: "Floats"
     count: "Integers"
     failed: "Integers"
@@ -40,9 +41,8 @@ def banded(groups: "Integers", figures: "Floats", middles: "Floats") -> Bands:
         name: starts + np.maximum(np.ceil(share * count - 1e-9).astype(np.int64) - 1, 0)
         for name, share in SHARES.items()
     }
-    return Bands(
-        middles[found], count, failed, {name: figures[place] for name, place in places.items()}
-    )
+    values = {name: figures[place] for name, place in places.items()}
+    return Bands(found, middles[found], count, failed, values)
 
 
 def by_time(due_s: "Floats", figures: "Floats", edges_s: "Floats") -> Bands:

@@ -26,6 +26,11 @@ class Distribution:
     values: "Floats"
     count: float
 
+    @property
+    def from_the_top(self) -> "Floats":
+        """The share of those with as much or more, for each value: 0 for the greatest."""
+        return 1.0 - self.shares
+
 
 def distribution(figures: "Floats", weights: "Floats | None" = None) -> Distribution | None:
     """Of all figures that are numbers or infinite; None where there is none."""

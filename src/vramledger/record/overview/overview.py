@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     Floats: TypeAlias = np.ndarray[Any, np.dtype[np.float64]]
 
 BINS: Final = 600  # of the time axis
+LISTED: Final = 24  # rows of the same as a table
 _BANDS: Final = (20, 300)  # fewest and most bins of latency
 _A_BAND: Final = 30  # requests, at the mean
 OVER_TIME: Final = ("ttft_s", "e2e_s")
@@ -53,9 +54,13 @@ class OverTime:
 
 @frozen
 class Overview:
-    """All of it. `distributions` are by name of the latency, `held` of GiB-seconds of KV cache."""
+    """All of it. `distributions` are by name of the latency, `held` of GiB-seconds of KV cache.
+
+    `listed` is `over_time` in as few bins as a table has rows.
+    """
 
     over_time: OverTime
+    listed: OverTime
     distributions: Mapping[str, Distribution]
     by_length: Mapping[str, Bands]
     held: Distribution | None
@@ -69,7 +74,8 @@ def overview_of(run: RunColumns) -> Overview:
         found[ITL] = distribution(run.gaps.seconds, run.gaps.counts)
     held = None if requests.kv_gib_s is None else distribution(requests.kv_gib_s)
     return Overview(
-        _over_time(run),
+        _over_time(run, BINS, max(_BANDS[0], min(_BANDS[1], len(requests.due_s) // _A_BAND))),
+        _over_time(run, LISTED, LISTED),
         {name: each for name, each in found.items() if each is not None},
         {
             name: by_length(getattr(requests, length), requests.latency[name])
@@ -79,12 +85,11 @@ def overview_of(run: RunColumns) -> Overview:
     )
 
 
-def _over_time(run: RunColumns) -> OverTime:
+def _over_time(run: RunColumns, bins: int, bands: int) -> OverTime:
+    """In so many bins of time, with latency in so many."""
     requests = run.requests
-    edges = _edges(run, BINS)
+    edges, wide = _edges(run, bins), _edges(run, bands)
     width = edges[1] - edges[0]
-    counts = max(_BANDS[0], min(_BANDS[1], len(requests.due_s) // _A_BAND))
-    wide = _edges(run, counts)
     return OverTime(
         edges,
         _per_s(requests.due_s, np.ones(len(requests.due_s)), edges),

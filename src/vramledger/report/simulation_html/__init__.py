@@ -1,0 +1,1 @@
+"""The page of a simulated run: ``vram simulate --html``."""

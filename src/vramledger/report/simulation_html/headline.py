@@ -1,0 +1,61 @@
+"""The finding of a simulation in one sentence."""
+
+from typing import Final
+
+from vramledger.report.number import share
+from vramledger.simulate.answers import Answers
+from vramledger.simulate.binding import KV, SEQUENCES, TOKENS
+
+_LEAST: Final = 0.0005  # of the time; less is not worth a word
+_WAITS: Final = {
+    KV: "the KV cache is full",
+    SEQUENCES: "the cap on sequences is reached",
+    TOKENS: "the token budget of a step is spent",
+}
+_NAMED: Final = 3  # failing lines
+
+
+def headline(found: Answers) -> str:
+    """What keeps requests waiting, what preemption costs, whether the queue drains, what fails."""
+    parts = [_waiting(found), _preempted(found), *_queue(found), *_verdict(found)]
+    said = "; ".join(part for part in parts if part)
+    return f"{said[0].upper()}{said[1:]}."
+
+
+def _waiting(found: Answers) -> str:
+    shares = {name: found.levels.binding.get(name, 0.0) for name in _WAITS}
+    told = [
+        f"{_WAITS[name]} {share(part)} of the time"
+        for name, part in sorted(shares.items(), key=lambda each: -each[1])
+        if part > _LEAST
+    ]
+    return f"requests wait because {', '.join(told)}" if told else "hardly a request waits"
+
+
+def _preempted(found: Answers) -> str:
+    cost = found.recomputing
+    if not cost.preemptions:
+        return "nothing is preempted"
+    times = "once" if cost.preemptions == 1 else f"{cost.preemptions:,} times"
+    return (
+        f"requests are preempted {times}, and {share(cost.share)} of all tokens are computed again"
+    )
+
+
+def _queue(found: Answers) -> list[str]:
+    if found.stuck:
+        return ["some requests can never go on"]
+    return [] if found.queue_drains else ["the queue does not drain while requests arrive"]
+
+
+def _verdict(found: Answers) -> list[str]:
+    if not found.lines:
+        return ["no contract was stated"]
+    failing = [line.asked for line in found.lines if line.holds is False]
+    if failing:
+        more = len(failing) - _NAMED
+        rest = f" and {more} more" if more > 0 else ""
+        return [f"the contract fails at {', '.join(failing[:_NAMED])}{rest}"]
+    if any(line.holds is None for line in found.lines):
+        return ["what was checked of the contract holds"]
+    return ["the contract holds"]

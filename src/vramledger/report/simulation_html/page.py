@@ -1,0 +1,87 @@
+"""The page: headline, contract, figures, tables and provenance put into the template."""
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Final
+
+from vramledger.plan.requirement import Kind
+from vramledger.record.overview.overview import overview_of
+from vramledger.report.html.figure import Figure
+from vramledger.report.html.page import rendered
+from vramledger.report.html.titled_table import Table
+from vramledger.report.number import share
+from vramledger.report.simulation import (
+    HEAD,
+    RIGHT,
+    VERDICTS,
+    counted,
+    heading,
+    percentile_rows,
+    theory,
+)
+from vramledger.report.simulation_html.binding import binding
+from vramledger.report.simulation_html.distributions import by_length, held, latencies
+from vramledger.report.simulation_html.headline import headline
+from vramledger.report.simulation_html.over_time import over_time
+from vramledger.report.simulation_html.shown import Shown, Side
+from vramledger.simulate.run import Played, Simulation
+from vramledger.simulate.run_columns import run_columns
+from vramledger.sizing.headroom import AUTO_HEADROOM
+
+FIGURES: Final[tuple[Callable[[Shown], Iterator[Figure]], ...]] = (
+    over_time,
+    binding,
+    latencies,
+    held,
+    by_length,
+)
+
+
+def to_html(simulation: Simulation, folder: Path) -> str:
+    """One self-contained page. Whatever comes out of a file is escaped; nothing is loaded."""
+    shown = _shown(simulation)
+    figures = [figure for make in FIGURES for figure in make(shown)]
+    return rendered(
+        "vramledger.report.simulation_html",
+        figures,
+        headline=headline(shown.main.answers),
+        opening=heading(simulation).splitlines(),
+        sides=[(side.title, _tables(side)) for side in shown.sides],
+        theory=theory(simulation).strip(),
+        notes=simulation.notes,
+        basis=str(simulation.basis),
+        folder=str(folder),
+    )
+
+
+def _shown(simulation: Simulation) -> Shown:
+    kept = AUTO_HEADROOM[Kind.LATENCY]
+    said = f"{share(kept)} of the pool, as vram size keeps for latency (assumed)"
+    return Shown(tuple(_sides(simulation)), simulation.question.contract, kept, said)
+
+
+def _sides(simulation: Simulation) -> Iterator[Side]:
+    if simulation.own is not None:
+        yield _side(simulation, simulation.own, "own", "with the workload's prefix hits", "solid")
+    dash = "dot" if simulation.own is not None else "solid"
+    yield _side(simulation, simulation.no_hits, "no-hits", "without prefix hits", dash)
+
+
+def _side(simulation: Simulation, played: Played, key: str, title: str, dash: str) -> Side:
+    overview = overview_of(run_columns(simulation, played))
+    return Side(key, title, dash, played.answers, overview)
+
+
+def _tables(side: Side) -> list[Table]:
+    found = side.answers
+    percentiles = Table(f"Percentiles, {side.title}", HEAD, tuple(percentile_rows(found)), RIGHT)
+    counts = tuple((line[:_NAME].strip(), line[_NAME:].strip()) for line in counted(found))
+    rest = Table(f"Counts, {side.title}", ("", ""), counts)
+    if not found.lines:
+        return [percentiles, rest]
+    lines = tuple((VERDICTS[line.holds], line.asked, line.found) for line in found.lines)
+    contract = Table(f"Contract, {side.title}", ("verdict", "asked", "simulated"), lines)
+    return [contract, percentiles, rest]
+
+
+_NAME: Final = 12  # characters of a line's name
