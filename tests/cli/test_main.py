@@ -2,7 +2,6 @@
 
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 
@@ -66,15 +65,3 @@ def test_a_closed_pipe_is_quiet() -> None:
     command = f"{sys.executable} -m vramledger --help | true"
     done = subprocess.run(command, shell=True, capture_output=True, text=True, check=False)  # noqa: S602  our own command
     assert done.stderr == ""
-
-
-def test_a_name_that_is_no_text_is_named(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    odd = tmp_path / "w\udcff.parquet"  # how Python writes the byte 0xff of a file's name
-    odd.write_bytes(b"PAR1")
-    launch = "vllm serve meta-llama/Llama-3.1-8B --max-model-len 8192"
-    assert run(["simulate", launch, "--gpu", "L40S", "--workload", str(odd)]) == 2
-    assert capsys.readouterr().err == (
-        f"vram: The name {tmp_path}/w\\udcff.parquet is not UTF-8; rename it.\n"
-    )

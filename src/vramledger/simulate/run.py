@@ -17,6 +17,7 @@ from vramledger.simulate.from_deployment import settings_of
 from vramledger.simulate.load import Part, prepared
 from vramledger.simulate.offered import Offered, read_offered
 from vramledger.simulate.priced import step_cost, typical_of
+from vramledger.simulate.remarks import remarks
 from vramledger.simulate.sanity import Sanity, sanity_of
 from vramledger.simulate.settings import Settings
 from vramledger.simulate.step_cost import StepCost
@@ -192,7 +193,8 @@ def notes_of(bench: Bench, main: Played, own: Played | None) -> tuple[str, ...]:
     """What a reader must know: of the times, of what was left out, of the deployment."""
     around = times_of(bench)
     timing = _timing(bench, main, around)
-    return (timing, *around.notes, *_notes(bench, own), *bench.deployment.remarks)
+    ended = remarks(main.figures, main.settings)
+    return (timing, *around.notes, *ended, *_notes(bench, own), *bench.deployment.remarks)
 
 
 def _timing(bench: Bench, main: Played, around: Region) -> str:

@@ -1,0 +1,43 @@
+"""What a reader must know of how requests ended: refused, cut short, or computed again."""
+
+from typing import TYPE_CHECKING
+
+from vramledger.simulate.fast.records import INCOMPLETE, REJECTED
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from vramledger.simulate.figures import Figures
+    from vramledger.simulate.settings import Settings
+
+
+def remarks(figures: "Figures", settings: "Settings") -> "Iterator[str]":
+    """One sentence for each kind of ending that is not what was asked for.
+
+    That an answer which is computed again may come out otherwise was reported at
+    https://github.com/vllm-project/vllm/issues/11805: other batches round otherwise.
+    """
+    found, limit = figures.found, settings.max_model_len
+    rejected = int((found["ending"] == REJECTED).sum())
+    if rejected:
+        yield (
+            f"{_requests(rejected)} rejected: the engine refuses prompts that leave no room below "
+            f"max_model_len ({limit:,} tokens)."
+        )
+    short = int((found["ending"] == INCOMPLETE).sum())
+    if short:
+        yield (
+            f"{_requests(short)} incomplete: the answer ends at max_model_len ({limit:,} tokens), or "
+            "never came."
+        )
+    evicted = int((found["preemptions"] > 0).sum())
+    if evicted:
+        yield (
+            f"{_requests(evicted)} preempted, {int(found['preemptions'].sum()):,} times in all, and "
+            "computed again, which can also change an answer: at this load the deployment lives on "
+            "preemption. A larger KV cache, less load or a smaller --max-num-seqs ends it."
+        )
+
+
+def _requests(count: int) -> str:
+    return "1 request is" if count == 1 else f"{count:,} requests are"
