@@ -2,15 +2,11 @@
 
 from collections.abc import Callable
 from math import ceil
-from typing import Final
 
 from vramledger.frozen import frozen
+from vramledger.plan.headroom import AUTO_HEADROOM, LONGEST_SHARE, MANY_REQUESTS
 from vramledger.plan.requirement import Kind
 from vramledger.sizing.peaks import Peak
-
-MANY_REQUESTS: Final = 8  # from here on the law of large numbers keeps the sum near its mean
-AUTO_HEADROOM: Final = {Kind.LATENCY: 0.25, Kind.THROUGHPUT: 0.10}
-LONGEST_SHARE: Final = 0.999
 
 
 @frozen

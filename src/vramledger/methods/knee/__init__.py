@@ -1,0 +1,1 @@
+"""The highest load that keeps a contract, the safe load, and the knee of the curve."""

@@ -1,0 +1,45 @@
+"""When repeated plays of a level are enough for a verdict, and how often such a verdict is wrong.
+
+A level is played until one side leads by `LEAD`: so many more plays that held than failed, or the
+reverse. That is Wald's sequential test of a share of `q` against one of `1 - q` (A. Wald, Sequential
+Tests of Statistical Hypotheses, Annals of Mathematical Statistics 16, 1945), and for a lead of whole plays its error is
+exact: the gambler's ruin. Where a share q > 1/2 of the draws hold, the wrong side leads first with
+probability
+
+    1 / (1 + (q / (1 - q)) ** LEAD).
+
+After `MOST` plays without such a lead the level is uncertain, which makes wrong verdicts only rarer.
+"""
+
+from collections.abc import Sequence
+from typing import Final
+
+from vramledger.methods.subject import Verdict
+
+LEAD: Final = 3
+MOST: Final = 9
+CLEAR_SHARE: Final = 0.8  # of the draws of a level, at which reports state the error
+
+
+def wrong_at_most(share: float) -> float:
+    """The probability of the wrong verdict where that share of the draws, above one half, goes one way."""
+    return float(1 / (1 + (share / (1 - share)) ** LEAD))
+
+
+def verdict_of(plays: Sequence[Verdict], *, repeats: bool) -> Verdict | None:
+    """The verdict on a level; None where more plays are needed.
+
+    `repeats` says whether plays of the level can differ: if not, one is enough.
+    """
+    if not plays:
+        return None
+    if not repeats:
+        return plays[0]
+    held = plays.count(Verdict.HOLDS)
+    failed = len(plays) - held
+    if held - failed >= LEAD:
+        return Verdict.HOLDS
+    if failed - held >= LEAD:
+        much = plays.count(Verdict.TOO_MUCH)
+        return Verdict.TOO_MUCH if 2 * much >= failed else Verdict.TOO_LITTLE
+    return Verdict.UNCERTAIN if len(plays) >= MOST else None
