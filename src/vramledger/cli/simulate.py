@@ -19,6 +19,7 @@ from vramledger.errors import ExitCode
 @click.option("--scenario", help="daily, peak, long-burst, tail, day or night; or one of the plan.")
 @click.option("--rate-scale", type=float, help="Arrivals times this.")
 @limit_option
+@click.option("--headroom", type=float, help="Share of the KV pool the safe load keeps free (0..1).")
 @click.option("--replicas", type=int, default=1, help="Equal servers behind a round-robin router.")
 @click.option("--no-prefix", is_flag=True, help="Leave out the workload's own prefix hits.")
 @click.option(

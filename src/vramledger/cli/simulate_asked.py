@@ -15,6 +15,7 @@ from vramledger.engine.read import read_launch
 from vramledger.errors import BadInput, CannotKnow
 from vramledger.ledger.case import Case
 from vramledger.ledger.question import accelerator_for, model_of
+from vramledger.plan.requirement import Kind
 from vramledger.record.computed_run import refuse_folder
 from vramledger.record.document import Deployment
 from vramledger.record.durable import file_sha256
@@ -56,6 +57,8 @@ def question_of(asked: Mapping[str, Any]) -> Question:
         seed=asked["seed"],
         contract=with_limits(None if plan is None else plan.contract, asked["limits"]),
         fit=fit_of(asked["coefficients"]),
+        headroom=_headroom(asked, plan),
+        kind=Kind.LATENCY if plan is None else plan.kind,
     )
 
 
@@ -161,6 +164,13 @@ def _rate(asked: Mapping[str, Any], plan: Planned | None) -> float:
             f"--rate-scale is {rate:g}; it is a factor on the arrivals above 0 and up to {_MOST_RATE:g}."
         )
     return float(rate)
+
+
+def _headroom(asked: Mapping[str, Any], plan: Planned | None) -> float | None:
+    given: float | None = asked["headroom"]
+    if given is not None and not 0 <= given < 1:
+        raise BadInput(f"--headroom is {given:g}; it is a share from 0 to below 1.")
+    return given if given is not None or plan is None else plan.headroom
 
 
 def _check_replicas(replicas: int) -> None:

@@ -8,7 +8,7 @@ from vramledger.frozen import frozen
 from vramledger.hardware.accelerator import Accelerator
 from vramledger.named_file import read_text
 from vramledger.plan.read import read_plan
-from vramledger.plan.requirement import Contract, Requirement, Scenario
+from vramledger.plan.requirement import Contract, Kind, Requirement, Scenario
 from vramledger.yaml_nodes import MOST_CHARACTERS
 from vramledger.yaml_text import parse_yaml
 
@@ -28,6 +28,8 @@ class Planned:
     rate_scale: float
     scenario: str
     contract: Contract
+    headroom: float | None = None  # share of the KV pool to keep free; None: by kind
+    kind: Kind = Kind.LATENCY
 
 
 def is_plan(text: str) -> bool:
@@ -66,6 +68,8 @@ def planned(path: str, scenario: str | None) -> Planned:
         _rate_scale(_tree(path), chosen.name),
         chosen.name,
         chosen.contract,
+        chosen.headroom,
+        chosen.kind,
     )
 
 

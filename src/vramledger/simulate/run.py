@@ -8,7 +8,7 @@ from vramledger.engine.vllm.deployment import Deployment
 from vramledger.evidence import Basis
 from vramledger.frozen import frozen
 from vramledger.ledger.case import Case
-from vramledger.plan.requirement import Contract
+from vramledger.plan.requirement import Contract, Kind
 from vramledger.simulate.answers import Answers, answers_of, gib_of_block
 from vramledger.simulate.arriving import arriving_of
 from vramledger.simulate.engines import Engine, Progress, run_engines
@@ -41,6 +41,8 @@ class Question:
     seed: int = 0
     contract: Contract | None = None
     fit: Fit | None = None
+    headroom: float | None = None  # share of the KV pool to keep free; None: by kind
+    kind: Kind = Kind.LATENCY
 
 
 @frozen
