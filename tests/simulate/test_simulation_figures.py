@@ -5,24 +5,22 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from timing_questions import deployed
 from vramledger.plan.requirement import Contract, LatencyLimit
 from vramledger.simulate.engines import Engine
 from vramledger.simulate.fast.records import RECORD, STEP, FastOutcome
 from vramledger.simulate.judged import Line, Served, goodput_per_hour, judged
-from vramledger.simulate.levels import (
-    IDLE,
-    KV,
-    NOTHING,
-    SEQUENCES,
-    TOKENS,
-    Gaps,
-    drains,
-    levels_of,
-    output_gaps,
-)
+from vramledger.simulate.levels import Gaps, drains, levels_of, output_gaps
 from vramledger.simulate.percentiles import percentile, percentiles, weighted_percentile
+from vramledger.simulate.priced import typical_of
 from vramledger.simulate.settings import Settings
+from vramledger.simulate.step_limits import limits_of
+from vramledger.simulate.timing.coefficients import shipped
+from vramledger.simulate.timing.work import work_of
 
+PHYSICAL = limits_of(
+    work_of(deployed()), shipped().coefficients, typical_of(3000, 200), max_num_seqs=256
+)
 NUMBERS = st.floats(-1e6, 1e6)
 SETTINGS = Settings(
     num_blocks=101, block_size=16, token_budget=100, max_num_seqs=4, max_model_len=1000
@@ -77,8 +75,9 @@ def test_levels_weigh_steps_by_their_length_and_count_idle_time() -> None:
         {"start_ns": 70, "end_ns": 80, "running": 3, "waiting": 1, "used_blocks": 100},
         {"start_ns": 90, "end_ns": 100, "running": 1, "decode_tokens": 1},
     )
-    levels = levels_of([one], SETTINGS)
-    assert levels.binding == {SEQUENCES: 0.6, TOKENS: 0.1, KV: 0.1, NOTHING: 0.1, IDLE: 0.1}
+    levels = levels_of([one], SETTINGS, PHYSICAL)
+    assert sum(levels.binding.values()) == pytest.approx(1)
+    assert (levels.binding["sequence_cap"], levels.binding["idle"]) == (0.6, 0.1)
     assert (levels.kv_usage.p50, levels.kv_usage.max) == (0.5, 1.0)
     assert (levels.running.p50, levels.waiting.p50, levels.waiting.max) == (4, 2, 2)
     assert levels.in_system == pytest.approx(6 * 0.6 + 4 * 0.1 + 4 * 0.1 + 1 * 0.1)

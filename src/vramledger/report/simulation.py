@@ -1,6 +1,6 @@
 """A simulation for a terminal."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from math import isinf
 from pathlib import Path
 from typing import Final
@@ -8,9 +8,12 @@ from typing import Final
 from vramledger.report.number import duration, rate, share
 from vramledger.report.table import table
 from vramledger.simulate.answers import Answers
+from vramledger.simulate.binding import IDLE, KV, SEQUENCES, TOKENS
 from vramledger.simulate.judged import Line
+from vramledger.simulate.levels import Levels
 from vramledger.simulate.percentiles import Percentiles
 from vramledger.simulate.run import Played, Simulation
+from vramledger.simulate.step_limits import BANDWIDTH, COMPUTE, LAUNCHES, LINKS
 
 HEAD: Final = ("", "p50", "p95", "p99", "max")
 RIGHT: Final = frozenset({1, 2, 3, 4})
@@ -22,6 +25,16 @@ LATENCIES: Final = {
     "e2e_s": "E2E",
 }
 VERDICTS: Final = {True: "PASS", False: "FAIL", None: "not checked"}
+LIMITS: Final = {
+    KV: "KV cache",
+    SEQUENCES: "sequence cap",
+    TOKENS: "token budget",
+    BANDWIDTH: "bandwidth",
+    COMPUTE: "compute",
+    LINKS: "links",
+    LAUNCHES: "launches and host",
+    IDLE: "idle",
+}
 _LEAST_SHARE: Final = 0.0005
 
 
@@ -83,7 +96,7 @@ def percentile_rows(found: Answers) -> list[tuple[str, ...]]:
         _row("KV use", levels.kv_usage, _share),
         _row("running", levels.running, _count),
         _row("waiting", levels.waiting, _count),
-        *(_row(title, found.latency[name], _time) for name, title in LATENCIES.items()),
+        *(_row(title, found.latency[name], time_text) for name, title in LATENCIES.items()),
         _row("KV GiB-s", found.holding.each, _plain),
     ]
 
@@ -105,7 +118,7 @@ def counted(found: Answers) -> list[str]:
         ),
         f"goodput     {hourly}",
         f"queue       {drains}",
-        f"limit       {_binding(levels.binding)}",
+        *binding_lines(levels),
         f"KV GiB-s    the hundredth of the requests with most takes {share(found.holding.longest_share)}",
         f"prefix hits {share(found.hit_share)} of the input tokens",
         (
@@ -115,10 +128,19 @@ def counted(found: Answers) -> list[str]:
     ]
 
 
-def _binding(shares: dict[str, float]) -> str:
+def binding_lines(levels: Levels) -> list[str]:
+    """What limits by share of time, and what would limit beneath each limit that lets requests wait."""
+    lines = [f"limit       {_shares(levels.binding)} of the time"]
+    for name, parts in levels.beneath.items():
+        if levels.binding[name] > _LEAST_SHARE:
+            lines.append(f"beneath     {LIMITS[name]}: {_shares(parts)}")
+    return lines
+
+
+def _shares(shares: Mapping[str, float]) -> str:
     ordered = sorted(shares.items(), key=lambda part: -part[1])
-    said = [f"{name} {share(part)}" for name, part in ordered if part > _LEAST_SHARE]
-    return ", ".join(said) + " of the time"
+    said = [f"{LIMITS[name]} {share(part)}" for name, part in ordered if part > _LEAST_SHARE]
+    return ", ".join(said)
 
 
 def _judged(line: Line) -> str:
@@ -161,5 +183,8 @@ def _plain(value: float) -> str:
     return f"{value:,.4g}"
 
 
-def _time(seconds: float) -> str:
+def time_text(seconds: float) -> str:
+    """``12.3 ms`` or ``4.56 s``; infinite is ``inf``."""
+    if isinf(seconds):
+        return "inf"
     return f"{seconds * 1e3:,.4g} ms" if seconds < 1 else f"{seconds:,.4g} s"

@@ -84,6 +84,7 @@ def _answers(found: Answers) -> dict[str, Any]:
         "kv_gib_s_share_of_longest_hundredth": found.holding.longest_share,
         "prefix_hit_share": found.hit_share,
         "binding": dict(levels.binding),
+        "binding_beneath": {name: dict(parts) for name, parts in levels.beneath.items()},
         "contract": [
             {"asked": line.asked, "found": line.found, "holds": line.holds} for line in found.lines
         ],

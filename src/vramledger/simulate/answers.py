@@ -17,6 +17,7 @@ from vramledger.simulate.percentiles import Percentiles, percentiles
 from vramledger.simulate.settings import Settings
 from vramledger.simulate.step import Features
 from vramledger.simulate.step_cost import StepCost
+from vramledger.simulate.step_limits import PhysicalLimits
 from vramledger.units import GIB
 
 ENDS: Final = ("ok", "failed", "rejected", "cancelled", "timed_out", "incomplete")
@@ -77,12 +78,13 @@ def answers_of(
     settings: Settings,
     *,
     cost: StepCost,
+    physical: PhysicalLimits,
     block_gib: float,
     contract: Contract | None,
     wall_s: float,
 ) -> Answers:
     """Everything there is to say of a run; `block_gib` is a block's size over all GPUs."""
-    levels = levels_of(engines, settings)
+    levels = levels_of(engines, settings, physical)
     gaps = output_gaps(engines)
     served = Served(
         offered.input_tokens,

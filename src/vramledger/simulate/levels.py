@@ -1,12 +1,15 @@
-"""KV use, running and waiting over time, and what keeps requests waiting."""
+"""KV use, running and waiting over time, and what limits."""
 
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 import numpy as np
 
 from vramledger.frozen import frozen
+from vramledger.simulate.binding import IDLE as IDLE  # noqa: PLC0414 - also found here
+from vramledger.simulate.binding import binding_of
 from vramledger.simulate.percentiles import Percentiles, weighted, weighted_percentile
 from vramledger.simulate.settings import Settings
+from vramledger.simulate.step_limits import PhysicalLimits
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -15,42 +18,37 @@ if TYPE_CHECKING:
 
     Array: TypeAlias = np.ndarray[Any, np.dtype[Any]]
 
-KV: Final = "KV cache"
-SEQUENCES: Final = "sequence cap"
-TOKENS: Final = "token budget"
-NOTHING: Final = "nothing waits"
-IDLE: Final = "idle"
 _LAST_PART: Final = 0.9  # of the time in which requests arrive; the queue must be empty after it
 
 
 @frozen
 class Levels:
-    """Percentiles over time, idle time included, and shares of the time of all engines, 0..1."""
+    """Percentiles over time, idle time included; `binding` and `beneath` as in `binding.Binding`."""
 
     kv_usage: Percentiles
     running: Percentiles
     waiting: Percentiles
     binding: dict[str, float]
+    beneath: dict[str, dict[str, float]]
     in_system: float  # requests running or waiting, mean over time, of all engines together
     span_s: float  # from the first arrival to the last step
 
 
-def levels_of(engines: "Sequence[Engine]", settings: Settings) -> Levels:
+def levels_of(engines: "Sequence[Engine]", settings: Settings, physical: PhysicalLimits) -> Levels:
     """The levels of a run; each step counts for as long as it took."""
     steps = np.concatenate([engine.found.steps for engine in engines])
     lasted = (steps["end_ns"] - steps["start_ns"]).astype(np.float64)
     span = max(int(engine.found.end_ns) for engine in engines)
     idle = max(float(span) * len(engines) - lasted.sum(), 0.0)
     usable = max(settings.num_blocks - 1, 1)
-    shares = {name: float(lasted[held].sum()) for name, held in _held(steps, settings).items()}
-    whole = max(lasted.sum() + idle, 1.0)
-    binding = {name: held / whole for name, held in {**shares, IDLE: idle}.items()}
+    binding = binding_of(steps, lasted, idle, settings, physical)
     present = steps["running"] + steps["waiting"]
     return Levels(
         kv_usage=_over_time(steps["used_blocks"] / usable, lasted, idle),
         running=_over_time(steps["running"], lasted, idle),
         waiting=_over_time(steps["waiting"], lasted, idle),
-        binding=binding,
+        binding=binding.shares,
+        beneath=binding.beneath,
         in_system=float((present * lasted).sum()) / max(float(span), 1.0),
         span_s=span / 1e9,
     )
@@ -60,21 +58,6 @@ def _over_time(level: "Array", lasted: "Array", idle: float) -> Percentiles:
     """Nothing is held while an engine is idle."""
     values = np.append(level.astype(np.float64), 0.0)
     return weighted(values, np.append(lasted, idle))
-
-
-def _held(steps: "Array", settings: Settings) -> "dict[str, Array]":
-    """The steps in which each limit kept requests waiting; every step is in exactly one set."""
-    budget = min(settings.scheduled_tokens or settings.token_budget, settings.token_budget)
-    waits = steps["waiting"] > 0
-    short = steps["preempted"] > 0
-    spent = waits & ~short & (steps["prefill_tokens"] + steps["decode_tokens"] >= budget)
-    full = waits & ~short & ~spent & (steps["running"] >= settings.max_num_seqs)
-    return {
-        KV: short | (waits & ~spent & ~full),
-        SEQUENCES: full,
-        TOKENS: spent,
-        NOTHING: ~waits & ~short,
-    }
 
 
 def drains(engines: "Sequence[Engine]", last_arrival_ns: int) -> bool:

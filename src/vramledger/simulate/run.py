@@ -21,6 +21,7 @@ from vramledger.simulate.remarks import remarks
 from vramledger.simulate.sanity import Sanity, sanity_of
 from vramledger.simulate.settings import Settings
 from vramledger.simulate.step_cost import StepCost
+from vramledger.simulate.step_limits import PhysicalLimits, limits_of
 from vramledger.simulate.timing.bands import Region, region
 from vramledger.simulate.timing.coefficients import Fit, shipped
 from vramledger.simulate.timing.work import work_of
@@ -90,6 +91,7 @@ class Bench:
     deployment: Deployment
     pool: KvPool
     cost: StepCost
+    physical: PhysicalLimits
     offered: Offered
     engines: int
 
@@ -148,9 +150,11 @@ def bench_of(ready: Ready, offered: Offered) -> Bench:
     fit = question.fit or shipped()
     typical = typical_of(float(offered.input_tokens.mean()), float(offered.output_tokens.mean()))
     sequences = deployment.max_num_seqs.value
-    cost = step_cost(work_of(deployment), fit.coefficients, typical, sequences)
+    work = work_of(deployment)
+    cost = step_cost(work, fit.coefficients, typical, sequences)
+    physical = limits_of(work, fit.coefficients, typical, sequences)
     engines = question.replicas * deployment.layout.dp
-    return Bench(question, deployment, pool, cost, offered, min(engines, len(offered)))
+    return Bench(question, deployment, pool, cost, physical, offered, min(engines, len(offered)))
 
 
 def can_hit(bench: Bench) -> bool:
@@ -178,6 +182,7 @@ def played(bench: Bench, progress: Progress, *, hits: bool) -> Played:
         engines,
         settings,
         cost=bench.cost,
+        physical=bench.physical,
         block_gib=gib_of_block(bench.pool.layout.bytes_per_block, layout.tp * layout.pcp),
         contract=question.contract,
         wall_s=wall,

@@ -6,7 +6,7 @@ else is added, as the kernels of a step run one after another. Formulas and sour
 docs/explanation/timing.md.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Container, Iterable, Iterator
 from dataclasses import fields
 from typing import Final, NamedTuple
 
@@ -60,6 +60,9 @@ class StepTime:
     def parts(self) -> dict[str, float]:
         """Seconds by name."""
         return {field.name: getattr(self, field.name) for field in fields(self)}
+
+
+KINDS: Final = tuple(field.name for field in fields(StepTime))
 
 
 @frozen
@@ -139,18 +142,24 @@ class Pricer:
         """The length of the step."""
         return self.step(batch).total
 
-    def limits(self, batch: Batch) -> StepLimits:
-        """The same step by what it waits for."""
+    def limits(self, batch: Batch, kinds: Container[str] = KINDS) -> StepLimits:
+        """The same step by what it waits for; of all kinds of work, or of some fields of `StepTime`."""
         step = self.step(batch)
-        products = [*self._dense(batch), *self._experts(batch), *self._head(batch)]
-        products += [self._decodes(read, batch) for read in self._reads]
+        by_kind: dict[str, Iterable[_Product]] = {
+            "weights": self._dense(batch),
+            "experts": self._experts(batch),
+            "head": self._head(batch),
+            "cache": (self._decodes(read, batch) for read in self._reads),
+        }
+        products = [each for kind in by_kind if kind in kinds for each in by_kind[kind]]
+        rest = {kind: value if kind in kinds else 0.0 for kind, value in step.parts().items()}
         reading = sum(each.seconds for each in products if each.read >= each.computed)
         computing = sum(each.seconds for each in products if each.read < each.computed)
         return StepLimits(
-            bandwidth=reading + step.activations,
-            compute=computing + step.prompt_attention,
-            links=step.links,
-            launches=step.launches + step.host,
+            bandwidth=reading + rest["activations"],
+            compute=computing + rest["prompt_attention"],
+            links=rest["links"],
+            launches=rest["launches"] + rest["host"],
         )
 
     def _dense(self, batch: Batch) -> Iterator[_Product]:
