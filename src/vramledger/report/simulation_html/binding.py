@@ -8,9 +8,17 @@ from vramledger.report.html.titled_table import Table
 from vramledger.report.number import share
 from vramledger.report.simulation import LIMITS
 from vramledger.report.simulation_html.shown import Shown, Side
-from vramledger.simulate.binding import IDLE, KV
+from vramledger.simulate.binding import IDLE, KV, SEQUENCES, TOKENS
+from vramledger.simulate.step_limits import BANDWIDTH, COMPUTE
 
-_ROLES: Final = {KV: "limit", IDLE: "quiet"}  # the others take the page's own sequence
+_ROLES: Final = {  # what has none takes the page's own sequence of colours
+    KV: "limit",
+    SEQUENCES: "output",
+    TOKENS: "input + output",
+    BANDWIDTH: "input",
+    COMPUTE: "compute",
+    IDLE: "quiet",
+}
 
 
 def binding(shown: Shown) -> Iterator[Figure]:
@@ -27,7 +35,8 @@ def binding(shown: Shown) -> Iterator[Figure]:
         tuple(_part(name, shown.sides) for name in names),
         {
             "barmode": "stack",
-            "height": 220,
+            "height": 384,
+            "bargap": 0.4,
             "xaxis": {"tickformat": ".0%", "range": [0, 1], "title": {"text": "share of time"}},
             "yaxis": {"autorange": "reversed", "automargin": True},
         },

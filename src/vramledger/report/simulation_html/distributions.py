@@ -42,7 +42,7 @@ def _distribution(shown: Shown, sides: list[Side], name: str, title: str) -> Fig
     curves = [_curve(side, side.overview.distributions[name]) for side in sides]
     return Figure(
         f"{name.removesuffix('_s')}-distribution",
-        f"{title} (simulated)",
+        f"{title[0].upper()}{title[1:]} (simulated)",
         f"{_MEANS[name]} The curve is the share that took no longer; it ends below 100 % where requests "
         f"failed.{told}",
         (*curves, *limits),

@@ -15,16 +15,17 @@ from vramledger.report.simulation_html.shown import Shown, Side
 
 _ROWS: Final = (
     ("requests/s", 0.08),
-    ("tokens/s", 0.10),
-    ("requests", 0.15),
-    ("KV use", 0.15),
-    ("preempted", 0.10),
-    ("TTFT", 0.16),
-    ("E2E", 0.16),
+    ("tokens/s", 0.09),
+    ("running", 0.09),
+    ("waiting", 0.09),
+    ("KV use", 0.14),
+    ("preempted", 0.08),
+    ("TTFT", 0.155),
+    ("E2E", 0.155),
 )
-_GAP: Final = 0.0166
+_GAP: Final = 0.0171
 _UNITS: Final = ((7200.0, 3600.0, "hours"), (180.0, 60.0, "minutes"), (0.0, 1.0, "seconds"))
-_HEIGHT: Final = 1180  # pixels
+_HEIGHT: Final = 1240  # pixels
 
 
 @frozen
@@ -61,60 +62,75 @@ def _traces(shown: Shown, found: OverTime, axis: _Axis) -> Iterator[dict[str, An
     stairs = {"line": {"shape": "hv", "width": 1.2}}
     said = "%{y:.4g}"
     yield line(
-        "requests offered", "grid", at, series(found.requests_per_s), said, **stairs, **_row(0)
+        "requests offered",
+        "grid",
+        at,
+        series(found.requests_per_s),
+        said,
+        **stairs,
+        **_row("requests/s"),
     )
     for name, values in (
         ("input", found.input_tokens_per_s),
         ("output", found.output_tokens_per_s),
     ):
-        yield line(f"{name} tokens offered", name, at, series(values), said, **stairs, **_row(1))
+        yield line(
+            f"{name} tokens offered", name, at, series(values), said, **stairs, **_row("tokens/s")
+        )
     for name, role, level in (
         ("running", "input + output", found.running),
         ("waiting", "output", found.waiting),
     ):
+        row = _row(name)
         yield from band(
-            f"{name}, lowest to highest", role, at, series(level.low), series(level.high), **_row(2)
+            f"{name}, lowest to highest", role, at, series(level.low), series(level.high), **row
         )
-        yield line(name, role, at, series(level.mean), said, **stairs, **_row(2))
+        yield line(name, role, at, series(level.mean), said, **stairs, **row)
     use = found.kv_usage
     yield from band(
-        "KV use, lowest to highest", "input", at, series(use.low), series(use.high), **_row(3)
+        "KV use, lowest to highest",
+        "input",
+        at,
+        series(use.low),
+        series(use.high),
+        **_row("KV use"),
     )
-    yield line("KV use", "input", at, series(use.mean), "%{y:.1%}", **stairs, **_row(3))
+    yield line("KV use", "input", at, series(use.mean), "%{y:.1%}", **stairs, **_row("KV use"))
     ends = (0.0, _last(found, axis))
     kept = f"safe load: {share(shown.headroom)} headroom"
-    yield across(kept, "limit", ends, 1.0 - shown.headroom, **_row(3))
+    yield across(kept, "limit", ends, 1.0 - shown.headroom, **_row("KV use"))
     yield _bars("preempted in the bin", at, series(found.preempted))
-    for row, name in ((5, "ttft_s"), (6, "e2e_s")):
-        yield from _latency(LATENCIES[name], found.latency[name], axis, row)
+    for name, bands in found.latency.items():
+        yield from _latency(LATENCIES[name], bands, axis)
 
 
-def _latency(title: str, bands: Bands, axis: _Axis, row: int) -> Iterator[dict[str, Any]]:
-    at = series(bands.at, axis.scale)
+def _latency(title: str, bands: Bands, axis: _Axis) -> Iterator[dict[str, Any]]:
+    at, row = series(bands.at, axis.scale), _row(title)
     values = {name: positive(each) for name, each in bands.values.items()}
-    yield from band(f"{title} p50 to p95", "input", at, values["p50"], values["p95"], **_row(row))
+    yield from band(f"{title} p50 to p95", "input", at, values["p50"], values["p95"], **row)
     for name, role, dash in (
         ("p50", "input", "solid"),
         ("p95", "output", "solid"),
         ("p99", "grid", "dot"),
     ):
         style = {"dash": dash, "width": 1.3}
-        yield line(f"{title} {name}", role, at, values[name], "%{y:.3g} s", line=style, **_row(row))
+        yield line(f"{title} {name}", role, at, values[name], "%{y:.3g} s", line=style, **row)
     worst = {"mode": "markers", "marker": {"size": 3, "symbol": "diamond"}}
     counts = [[int(n), int(failed)] for n, failed in zip(bands.count, bands.failed, strict=True)]
     said = "%{y:.3g} s (%{customdata[0]:,} requests, %{customdata[1]:,} failed)"
-    marked = line(f"{title} worst", "limit", at, values["worst"], said, **worst, **_row(row))
+    marked = line(f"{title} worst", "limit", at, values["worst"], said, **worst, **row)
     yield {**marked, "customdata": counts}
 
 
 def _bars(name: str, x: list[float | None], y: list[float | None]) -> dict[str, Any]:
     return {
         "type": "bar", "name": name, "meta": "limit", "x": x, "y": y, "offset": 0,
-        "hovertemplate": "%{y:,}", **_row(4),
+        "hovertemplate": "%{y:,}", **_row("preempted"),
     }  # fmt: skip
 
 
-def _row(number: int) -> dict[str, str]:
+def _row(title: str) -> dict[str, str]:
+    number = [name for name, _ in _ROWS].index(title)
     return {"yaxis": "y" if number == 0 else f"y{number + 1}", "xaxis": "x"}
 
 

@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Final
 
+from vramledger.plan.headroom import AUTO_HEADROOM
 from vramledger.plan.requirement import Kind
 from vramledger.record.overview.overview import overview_of
 from vramledger.report.html.figure import Figure
@@ -26,7 +27,6 @@ from vramledger.report.simulation_html.over_time import over_time
 from vramledger.report.simulation_html.shown import Shown, Side
 from vramledger.simulate.run import Played, Simulation
 from vramledger.simulate.run_columns import run_columns
-from vramledger.sizing.headroom import AUTO_HEADROOM
 
 FIGURES: Final[tuple[Callable[[Shown], Iterator[Figure]], ...]] = (
     over_time,
@@ -46,7 +46,8 @@ def to_html(simulation: Simulation, folder: Path) -> str:
         figures,
         headline=headline(shown.main.answers),
         opening=heading(simulation).splitlines(),
-        sides=[(side.title, _tables(side)) for side in shown.sides],
+        first=_tables(shown.main),
+        rest=[table for side in shown.sides[1:] for table in _tables(side)],
         theory=theory(simulation).strip(),
         notes=simulation.notes,
         basis=str(simulation.basis),
