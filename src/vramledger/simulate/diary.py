@@ -1,6 +1,6 @@
 """When what happened to each request, written down as the loop goes."""
 
-from vramledger.simulate.outcome import Ending, RequestOutcome
+from vramledger.simulate.outcome import Ending, Pause, RequestOutcome
 from vramledger.simulate.request import Request
 from vramledger.simulate.state import State
 from vramledger.simulate.step import Step
@@ -42,6 +42,9 @@ class Diary:
     def __init__(self, requests: list[Request]) -> None:
         self._requests = requests
         self._pages = [_Page() for _ in requests]
+        self.pauses: list[Pause] = []
+        self._sent_last: int | None = None
+        self._before: dict[int, int | None] = {}  # of steps not back yet, the one sent before
 
     def queued(self, request: Request, now: int) -> None:
         """The loop took a request in."""
@@ -53,6 +56,7 @@ class Diary:
 
     def sent(self, step: Step, start: int, end: int, state: State) -> None:
         """A step went to the device; those that run hold their blocks while it runs."""
+        self._before[step.number], self._sent_last = self._sent_last, step.number
         for rank, hit in step.hit_tokens.items():
             page = self._pages[rank]
             if page.scheduled_ns is None:
@@ -68,7 +72,13 @@ class Diary:
         page = self._pages[request.rank]
         if page.first_ns is None:
             page.first_ns, page.first_step = now, step.number
+        elif page.last_step is not None and page.last_step != self._before[step.number]:
+            self.pauses.append(Pause(request.rank, page.last_step, step.number))
         page.last_ns, page.last_step = now, step.number
+
+    def back(self, step: Step) -> None:
+        """A step is back, and all its tokens are written down."""
+        del self._before[step.number]
 
     def end(self, request: Request, ending: Ending, *, unless_ended: bool = False) -> None:
         """A request ended; a second ending is an error unless it is asked for that none is there."""

@@ -15,6 +15,7 @@ from vramledger.simulate.fast.load import ASKED, Load
 from vramledger.simulate.fast.records import (
     ENDINGS,
     FEATURES,
+    PAUSE,
     RECORD,
     STEP,
     UNSET,
@@ -116,6 +117,9 @@ def _numbered(found: FastOutcome) -> FastOutcome:
     for name in ("scheduled_step", "first_token_step", "last_token_step"):
         told = found.requests[name] != UNSET
         found.requests[name][told] = np.searchsorted(numbers, found.requests[name][told])
+    if found.pauses is not None:
+        for name in ("last_step", "next_step"):
+            found.pauses[name] = np.searchsorted(numbers, found.pauses[name])
     found.steps["number"] = np.arange(len(numbers))
     return found
 
@@ -184,7 +188,10 @@ def columns_of(outcome: Outcome) -> FastOutcome:
     steps = np.zeros(len(outcome.steps), STEP)
     for name in STEP.names or ():
         steps[name] = [getattr(s.features if name in FEATURES else s, name) for s in outcome.steps]
-    return FastOutcome(requests, steps, len(steps), outcome.end_ns, outcome.stuck)
+    pauses = np.zeros(len(outcome.pauses), PAUSE)
+    for name in PAUSE.names or ():
+        pauses[name] = [getattr(pause, name) for pause in outcome.pauses]
+    return FastOutcome(requests, steps, len(steps), outcome.end_ns, outcome.stuck, pauses)
 
 
 def _number(value: int | None) -> int:

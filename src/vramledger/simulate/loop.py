@@ -234,6 +234,7 @@ class _Engine:
             if request.generated > had:
                 self.events += 1
                 self.diary.token(request, oldest.step, self.now)
+        self.diary.back(oldest.step)
         for request in ended:
             asked = request.arrival.output_tokens
             self.diary.end(request, Ending.OK if request.generated >= asked else Ending.INCOMPLETE)
@@ -269,4 +270,4 @@ class _Engine:
         check_blocks(self.scheduler.state.cache, self.requests)
         rows = self.diary.rows()
         check_requests(len(self.requests), (row.ending for row in rows))
-        return Outcome(rows, tuple(self.steps), self.now, self.stuck)
+        return Outcome(rows, tuple(self.steps), self.now, self.stuck, tuple(self.diary.pauses))

@@ -1,6 +1,7 @@
 """What became of the requests and of the steps of one simulated engine."""
 
 from collections import Counter
+from dataclasses import field
 from enum import StrEnum
 
 from vramledger.frozen import frozen
@@ -58,13 +59,29 @@ class StepRow:
 
 
 @frozen
+class Pause:
+    """Two tokens of a request, one after the other, that did not come from two successive steps.
+
+    A preemption makes one, and a step whose budget was spent before it reached the request.
+    """
+
+    rank: int
+    last_step: int  # brought the token before
+    next_step: int  # brought the token after
+
+
+@frozen
 class Outcome:
-    """One run. `stuck` is a sentence when requests were left that could never start, else empty."""
+    """One run. `stuck` is a sentence when requests were left that could never start, else empty.
+
+    `pauses` are in the order in which they ended.
+    """
 
     requests: tuple[RequestOutcome, ...]
     steps: tuple[StepRow, ...]
     end_ns: int
     stuck: str
+    pauses: tuple[Pause, ...] = field(default=(), compare=False)
 
     def count(self, ending: Ending) -> int:
         """Requests that ended so."""

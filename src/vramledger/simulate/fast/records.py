@@ -65,11 +65,14 @@ STEP: Final = np.dtype(
 )
 
 
+PAUSE: Final = np.dtype([(name, np.int64) for name in ("rank", "last_step", "next_step")])
+
+
 @frozen
 class FastOutcome:
-    """One run: `requests` has `RECORD` rows by rank, `steps` `STEP` rows.
+    """One run: `requests` has `RECORD` rows by rank, `steps` `STEP` rows, `pauses` `PAUSE` rows.
 
-    `steps` is empty where they were handed out as they came. `stuck` as in `outcome.Outcome`.
+    `pauses` are those of `outcome.Outcome`, None where they are not told. `steps` is empty where they were handed out as they came. `stuck` as in `outcome.Outcome`.
     """
 
     requests: "Rows"
@@ -77,6 +80,7 @@ class FastOutcome:
     step_count: int
     end_ns: int
     stuck: str
+    pauses: "Rows | None" = None
 
 
 def new_records(count: int) -> "Rows":
