@@ -2,8 +2,8 @@
 
 import pytest
 
+from vramledger.simulate.capacity import held as held_by
 from vramledger.simulate.groups import FullAttention, Group, RecurrentState, SlidingWindow
-from vramledger.simulate.sanity import _held
 from vramledger.simulate.settings import Settings
 from vramledger.simulate.theory import kv_feasible_concurrency
 
@@ -13,7 +13,7 @@ def held(*groups: Group) -> float:
         num_blocks=1001, block_size=16, token_budget=2048, max_num_seqs=256, max_model_len=4096,
         groups=groups,
     )  # fmt: skip
-    return _held(settings, 1600, 160)
+    return held_by(settings, 1600, 160)
 
 
 def test_full_groups_share_the_pool_evenly() -> None:

@@ -156,9 +156,12 @@ def theory(simulation: Simulation) -> str:
         if sanity.little_residual is None
         else f"; Little's law holds within {share(abs(sanity.little_residual))}"
     )
+    capacity = sanity.capacity
     return (
-        f"\ntheory      mean requests: {sanity.concurrency:,.0f} run at once, saturation at "
-        f"{rate(sanity.saturation_per_s)}, offered {offered}{residual}"
+        f"\ntheory      mean requests: {capacity.concurrency:,.0f} run at once, saturation at "
+        f"{rate(capacity.saturation_per_s)}, offered {offered}{residual}\n"
+        f"safe load   about {rate(capacity.safe_per_s)} with {share(capacity.headroom)} of the KV pool "
+        "free at p99 (derived, for independent arrivals and no contract); --knee simulates it"
     )
 
 

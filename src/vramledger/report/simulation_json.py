@@ -23,6 +23,7 @@ def to_json(simulation: Simulation, folder: Path) -> dict[str, Any]:
     `without_prefix_hits` repeats the answers' keys; null where the main ones are without hits.
     """
     question, sanity = simulation.question, simulation.sanity
+    capacity = sanity.capacity
     return {
         "schema": SCHEMA,
         "run": str(folder),
@@ -39,8 +40,10 @@ def to_json(simulation: Simulation, folder: Path) -> dict[str, Any]:
         if simulation.own is None
         else _answers(simulation.no_hits.answers),
         "theory": {
-            "concurrency": sanity.concurrency,
-            "saturation_requests_per_s": sanity.saturation_per_s,
+            "concurrency": capacity.concurrency,
+            "saturation_requests_per_s": capacity.saturation_per_s,
+            "safe_requests_per_s": capacity.safe_per_s,
+            "headroom": capacity.headroom,
             "offered_requests_per_s": sanity.offered_per_s,
             "little_residual": sanity.little_residual,
         },

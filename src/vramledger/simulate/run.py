@@ -11,6 +11,7 @@ from vramledger.ledger.case import Case
 from vramledger.plan.requirement import Contract, Kind
 from vramledger.simulate.answers import Answers, answers_of, gib_of_block
 from vramledger.simulate.arriving import arriving_of
+from vramledger.simulate.capacity import Capacity, capacity_of
 from vramledger.simulate.engines import Engine, Progress, run_engines
 from vramledger.simulate.figures import Figures, figures_of
 from vramledger.simulate.from_deployment import settings_of
@@ -137,9 +138,7 @@ def simulate_case(question: Question, progress: Progress) -> Simulation | NotSer
     no_hits = played(bench, progress, hits=False)
     own = played(bench, progress, hits=True) if can_hit(bench) else None
     main = own or no_hits
-    sanity = sanity_of(
-        offered, main.figures, main.answers, main.settings, bench.cost, bench.engines
-    )
+    sanity = sanity_of(offered, main.figures, main.answers, expected(bench, main.settings))
     basis, notes = times_of(bench).basis, notes_of(bench, main, own)
     return Simulation(question, deployment, pool, offered, no_hits, own, sanity, basis, notes)
 
@@ -155,6 +154,19 @@ def bench_of(ready: Ready, offered: Offered) -> Bench:
     physical = limits_of(work, fit.coefficients, typical, sequences)
     engines = question.replicas * deployment.layout.dp
     return Bench(question, deployment, pool, cost, physical, offered, min(engines, len(offered)))
+
+
+def expected(bench: Bench, settings: Settings) -> Capacity:
+    """What theory says the engines hold."""
+    question = bench.question
+    return capacity_of(
+        bench.offered,
+        settings,
+        bench.cost,
+        bench.engines,
+        headroom=question.headroom,
+        kind=question.kind,
+    )
 
 
 def can_hit(bench: Bench) -> bool:
