@@ -14,6 +14,7 @@ from vramledger.simulate.timing.capacity import Capacity
 from vramledger.units import GIB
 
 _NO_LIMIT: Final = float("inf")
+_BLOCKS_SEEN: Final = 16  # over so many a line is laid through the blocks of a growing request
 
 
 @frozen
@@ -37,15 +38,17 @@ class Room:
         """The cache as a line between the blocks of a prompt and those of a whole request.
 
         Half a block of a token-wise group is empty on average. Where the blocks do not grow (states,
-        windows shorter than the prompt) the line is flat.
+        windows shorter than the prompt) the line is flat. An answer shorter than a few blocks is looked
+        at over a few, since a single block that it begins is no slope.
         """
         if self.pool is None or not self.pool.layout.groups:
             return Capacity(self.sequences)
         layout = self.pool.layout
-        start, end = round(input_tokens), max(round(input_tokens + output_tokens), 2)
-        blocks = layout.blocks_at(max(start, 1)), layout.blocks_at(end)
-        slope = (blocks[1] - blocks[0]) / max(end - start, 1)
-        fixed = max(blocks[0] - slope * start, 0.0)
+        start, end = max(round(input_tokens), 1), round(input_tokens + output_tokens)
+        end = max(end, start + _BLOCKS_SEEN * layout.block_size)
+        blocks = layout.blocks_at(start), layout.blocks_at(end)
+        slope = min((blocks[1] - blocks[0]) / (end - start), blocks[0] / start)
+        fixed = blocks[0] - slope * start
         return Capacity(self.sequences, float(self.pool.usable_blocks), fixed, slope)
 
 
