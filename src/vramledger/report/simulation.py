@@ -161,7 +161,7 @@ def theory(simulation: Simulation) -> str:
         f"\ntheory      mean requests: {capacity.concurrency:,.0f} run at once, saturation at "
         f"{rate(capacity.saturation_per_s)}, offered {offered}{residual}\n"
         f"safe load   about {rate(capacity.safe_per_s)} with {share(capacity.headroom)} of the KV pool "
-        "free at p99 (derived, for independent arrivals and no contract); --knee simulates it"
+        "free at p99 (derived, with the recorded bursts and without prefix hits); --knee simulates it"
     )
 
 

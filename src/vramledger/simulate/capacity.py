@@ -1,12 +1,17 @@
 """What theory says a deployment holds: requests at once, saturation, and the safe load with headroom.
 
-Everything here is derived, for requests of mean lengths without prefix hits. The safe load takes arrivals
-as independent: then the requests in flight are about Poisson, whose 99th percentile is its mean plus
-2.33 times the root of it, and that percentile is to fit into what the headroom leaves of the KV pool.
-Bursts make it less; `vram simulate --knee` simulates it.
+Everything here is derived, for requests without prefix hits, and no queue is simulated. The safe load is
+the rate at which the 99th percentile of the requests in flight, weighted with the KV cache that they
+fill, is what the headroom leaves room for:
+
+- so many requests in flight, each staying as long as a server that always has them takes
+  (`theory.saturation_requests_per_s`, Little's law), are those that arrived in a window of that time;
+- the windows of the recorded arrivals give their mean m and their 99th percentile m + d, bursts included; d is
+  at least what independent arrivals would have;
+- at f times the rate they are taken as f m + d sqrt(f), as of f independent copies of the load.
 """
 
-from math import sqrt
+from math import ceil, sqrt
 from typing import Final
 
 import numpy as np
@@ -27,7 +32,8 @@ from vramledger.simulate.theory import (
     saturation_requests_per_s,
 )
 
-_NORMAL_P99: Final = 2.3263  # of the normal distribution
+_P99: Final = 0.99
+_NORMAL_P99: Final = 2.3263  # standard deviations above the mean
 
 
 @frozen
@@ -55,15 +61,47 @@ def capacity_of(
     room = held(settings, prompt, output)
     running = min(room, float(settings.max_num_seqs))
     kept = kept_free(headroom, kind, running, longest_share(offered, settings))
-    safe = _mean_below(min(room * (1 - kept), float(settings.max_num_seqs)))
 
     def rate(at_once: float) -> float:
+        """Requests a second of one engine with so many in flight."""
         whole = max(int(at_once), 1)
         full = saturation_requests_per_s(_linear(cost, settings, whole), whole, [(prompt, output)])
-        return full * min(at_once / whole, 1.0) * engines
+        return full * min(at_once / whole, 1.0)
 
     whole = max(int(running), 1)
-    return Capacity(whole * engines, rate(whole), kept, rate(safe))
+    safe = min(room * (1 - kept), float(settings.max_num_seqs))
+    fitting = _share_in_flight(offered, safe, rate(safe))
+    return Capacity(whole * engines, rate(whole) * engines, kept, fitting * rate(safe) * engines)
+
+
+def _share_in_flight(offered: Offered, most: float, per_s: float) -> float:
+    """The mean number in flight at which its 99th percentile is `most`, as a share of `most`.
+
+    `per_s` are the requests a second that `most` of them in flight are served at.
+    """
+    if not most > 0:
+        return 0.0
+    window_ns = max(most / per_s * 1e9, 1.0)
+    held_for = offered.output_tokens * (offered.input_tokens + offered.output_tokens / 2)
+    weights = held_for / held_for.mean()
+    places = ((offered.due_ns - offered.due_ns[0]) // window_ns).astype(np.int64)
+    windows = int(places[-1]) + 1
+    mean = len(offered) / windows
+    independent = _NORMAL_P99 * sqrt(mean * float((weights * weights).mean()))
+    above = max(_p99(places, weights, windows) - mean, independent)
+    root = (sqrt(above * above + 4 * mean * most) - above) / (2 * mean)
+    return min(root * root * mean / most, 1.0)
+
+
+def _p99(
+    places: "np.ndarray[tuple[int], np.dtype[np.int64]]",
+    weights: "np.ndarray[tuple[int], np.dtype[np.float64]]",
+    windows: int,
+) -> float:
+    """The 99th percentile of the weights' sums over all windows, empty ones too."""
+    present = np.sort(np.bincount(np.unique(places, return_inverse=True)[1], weights=weights))
+    place = ceil(_P99 * windows) - 1 - (windows - len(present))
+    return float(present[place]) if place >= 0 else 0.0
 
 
 def longest_share(offered: Offered, settings: Settings) -> float:
@@ -92,12 +130,6 @@ def _blocks_of(settings: Settings, growing: float) -> float:
         else (1 if isinstance(group, RecurrentState) else growing)
         for group in settings.groups
     )
-
-
-def _mean_below(most: float) -> float:
-    """The Poisson mean whose 99th percentile is about `most`: m + z sqrt(m) = most."""
-    root = (sqrt(_NORMAL_P99**2 + 4 * most) - _NORMAL_P99) / 2
-    return root * root
 
 
 def _linear(cost: StepCost, settings: Settings, running: int) -> LinearCost:

@@ -42,15 +42,22 @@ def percentile(values: "Floats", share: float) -> float | None:
 
 def weighted(values: "Floats", weights: "Floats") -> Percentiles:
     """The least values that are not exceeded for that share of the weights."""
-    return Percentiles(*(weighted_percentile(values, weights, share) for share in _SHARES))
+    return Percentiles(*_at_shares(values, weights, _SHARES))
 
 
 def weighted_percentile(values: "Floats", weights: "Floats", share: float) -> float | None:
     """One of them; None where nothing has a weight."""
+    return _at_shares(values, weights, (share,))[0]
+
+
+def _at_shares(
+    values: "Floats", weights: "Floats", shares: tuple[float, ...]
+) -> tuple[float | None, ...]:
     counted = weights > 0
     if not counted.any():
-        return None
-    order = np.argsort(values[counted], kind="stable")
+        return (None,) * len(shares)
+    known = values[counted]
+    order = np.argsort(known, kind="stable")
     upto = np.cumsum(weights[counted][order])
-    place = int(np.searchsorted(upto, share * upto[-1] * (1 - 1e-12)))
-    return float(values[counted][order][place])
+    places = (int(np.searchsorted(upto, share * upto[-1] * (1 - 1e-12))) for share in shares)
+    return tuple(float(known[order[place]]) for place in places)

@@ -15,6 +15,7 @@ from vramledger.methods.knee.probes import Point, Probes
 from vramledger.methods.subject import Figures
 
 _SPREAD: Final = (0.125, 0.25, 0.5, 0.7, 0.85, 1.0, 1.15, 1.4, 2.0)
+_NEAR: Final = 0.06  # as a share of a level: a point so close stands for it
 _MOST_MORE: Final = 4  # levels beyond the spread, each twice or half the last
 _REFINED: Final = 2  # times that the levels around the greatest power are halved
 
@@ -41,7 +42,9 @@ def drawn(probes: Probes, around: float) -> CurveKnee | None:
         VramError: a level cannot be played.
     """
     for share in _SPREAD:
-        probes.first(probes.range.rounded(around * share))
+        level = around * share
+        if not any(abs(point.level / level - 1) < _NEAR for point in probes.points):
+            probes.first(probes.range.rounded(level))
     for _ in range(_MOST_MORE):
         knee = _greatest(probes)
         if knee is None or not _extended(probes, knee):

@@ -4,8 +4,8 @@
    until one is too much and one is not; then the bracket is halved, as a ratio, down to the tolerance.
 2. Both ends are repeated until their verdicts are clear (`sequential`). An end that is not clear moves
    outward, by the tolerance first and twice as far each time.
-3. What that left open is bisected again, with clear verdicts only, until it is within the tolerance or
-   a level between is uncertain.
+3. What that left open is bisected again, with clear verdicts only, until it is within the tolerance or a
+   level between is uncertain: closer than that the draws do not tell.
 
 Levels whose plays contradict the order (too much below one that holds) are repeated as well. Where a
 clear contradiction stays, the goal is not monotone in the load: then the answer lies below the lowest
@@ -56,7 +56,8 @@ def highest(probes: Probes, goal: Goal, tolerance: float) -> Limit:
     _settle_contradictions(probes, goal)
     ends = _approach(probes.range, _known(probes, goal), tolerance, _once(probes, goal))
     ends = _cleared(probes, goal, ends, tolerance)
-    _approach(probes.range, ends, tolerance, lambda level: probes.verdict(level, goal))
+    if not _uncertain_between(probes, goal, ends):
+        _approach(probes.range, ends, tolerance, lambda level: probes.verdict(level, goal))
     return _limit(probes, goal)
 
 
@@ -137,6 +138,15 @@ def _cleared(probes: Probes, goal: Goal, ends: _Ends, tolerance: float) -> _Ends
     )
     up = _clear(probes, goal, ends.above, 1 + tolerance, {Verdict.TOO_MUCH})
     return _Ends(down, up)
+
+
+def _uncertain_between(probes: Probes, goal: Goal, ends: _Ends) -> bool:
+    """Whether the ends already lie around a level that no verdict can be had of."""
+    low, high = ends.below or 0.0, ends.above or float("inf")
+    return any(
+        low < point.level < high and point.verdict(goal) is Verdict.UNCERTAIN
+        for point in probes.points
+    )
 
 
 def _clear(

@@ -17,7 +17,7 @@ from typing import Final
 from vramledger.methods.subject import Verdict
 
 LEAD: Final = 3
-MOST: Final = 9
+MOST: Final = 7
 CLEAR_SHARE: Final = 0.8  # of the draws of a level, at which reports state the error
 
 

@@ -1,0 +1,79 @@
+"""The knee of a workload on a simulated deployment, without prefix hits and with the workload's own."""
+
+from vramledger.evidence import Basis
+from vramledger.frozen import frozen
+from vramledger.methods.knee.find import TOLERANCE, Knee, find_knee
+from vramledger.methods.knee.probes import Point, Probes, Progress
+from vramledger.methods.simulated.subject import SimulatedSubject, Standing, standing_of
+from vramledger.simulate.capacity import Capacity
+from vramledger.simulate.run import NotServed, Question, times_of
+
+
+@frozen
+class Side:
+    """One search; `knee` is None where it was stopped, and `points` are those played until then."""
+
+    hits: bool
+    knee: Knee | None
+    points: tuple[Point, ...]
+    notes: tuple[str, ...]
+
+
+@frozen
+class SimulatedKnee:
+    """`sides` has the workload's own prefix hits first, where there can be any."""
+
+    question: Question
+    standing: Standing
+    tolerance: float
+    sides: tuple[Side, ...]
+    capacity: Capacity  # what theory says, at the question's own rate
+    basis: Basis  # of every time
+
+    @property
+    def main(self) -> Side:
+        """The side that is judged."""
+        return self.sides[0]
+
+    @property
+    def stopped(self) -> bool:
+        """Whether somebody stopped the search before its end."""
+        return any(side.knee is None for side in self.sides)
+
+    @property
+    def holds(self) -> bool:
+        """Whether the contract is kept at any rate."""
+        return self.main.knee is not None and self.main.knee.contract.held is not None
+
+
+def simulated_knee(
+    question: Question, progress: Progress, tolerance: float = TOLERANCE
+) -> SimulatedKnee | NotServed:
+    """Search the knee of the question's workload; an interrupt ends it with what was found.
+
+    Raises:
+        BadInput: no workload, nothing in it, a deployment that is none, or no tolerance.
+        CannotKnow: a card, cache, feature or workload that cannot be simulated.
+    """
+    standing = standing_of(question)
+    if isinstance(standing, NotServed):
+        return standing
+    sides: list[Side] = []
+    for hits in (True, False) if standing.hits else (False,):
+        sides.append(_side(standing, progress, tolerance, hits=hits))
+        if sides[-1].knee is None:
+            break
+    times = times_of(standing.bench)
+    return SimulatedKnee(
+        question, standing, tolerance, tuple(sides), standing.capacity, times.basis
+    )
+
+
+def _side(standing: Standing, progress: Progress, tolerance: float, *, hits: bool) -> Side:
+    subject = SimulatedSubject(standing, hits=hits)
+    probes = Probes(subject, progress)
+    try:
+        knee: Knee | None = find_knee(probes, tolerance)
+    except KeyboardInterrupt:
+        knee = None
+    return Side(hits, knee, probes.points, subject.notes)

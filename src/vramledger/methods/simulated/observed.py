@@ -1,0 +1,95 @@
+"""What a simulation says to a method: its contract's lines, what the safe load asks, its figures."""
+
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
+
+import numpy as np
+
+from vramledger.methods.simulated.in_system import InSystem, in_system
+from vramledger.methods.subject import Check, Figures, Observation
+from vramledger.plan.headroom import kept_free
+from vramledger.simulate.answers import Answers
+from vramledger.simulate.capacity import longest_share
+from vramledger.simulate.run import Bench, Played
+from vramledger.simulate.sanity import offered_per_s
+
+if TYPE_CHECKING:
+    Floats: TypeAlias = np.ndarray[Any, np.dtype[np.float64]]
+
+_HOUR_S: Final = 3600.0
+
+
+def observed(bench: Bench, run: Played, seed: int, took_s: float) -> Observation:
+    """One simulation as an observation; its level is the factor on the rate."""
+    columns = run.figures.columns
+    present = in_system(columns["due_s"], columns["done_s"])
+    return Observation(
+        level=bench.question.part.rate_scale,
+        seed=seed,
+        contract=(*_contract(bench, run.answers), *_served(run.answers)),
+        headroom=(_kv_use(bench, run, present), _no_preemption(run.answers)),
+        figures=_figures(bench, run, present),
+        took_s=took_s,
+    )
+
+
+def _contract(bench: Bench, found: Answers) -> list[Check]:
+    """The contract's lines; where none was stated, that nothing is preempted and the queue drains."""
+    contract = bench.question.contract
+    if contract is None or contract.is_empty:
+        drains = "it drains" if found.queue_drains else "it does not"
+        return [_no_preemption(found), Check("the queue drains", drains, found.queue_drains)]
+    checks = [Check(line.asked, line.found, line.holds) for line in found.lines]
+    hourly, rate = contract.requests_per_hour, offered_per_s(bench.offered)
+    if hourly is not None and rate is not None and rate * _HOUR_S < hourly:
+        last = checks.pop()  # the line on requests an hour is a contract's last
+        checks.append(Check(last.asked, last.found, last.holds, wants_more=True))
+    return checks
+
+
+def _served(found: Answers) -> list[Check]:
+    """What every contract takes for granted; told where it fails."""
+    failed = []
+    if found.stuck:
+        failed.append(Check("every request can go on", found.stuck, holds=False))
+    if not found.requests["ok"] + found.requests["cancelled"]:
+        failed.append(Check("somebody is answered", "nobody is", holds=False))
+    return failed
+
+
+def _no_preemption(found: Answers) -> Check:
+    count = found.recomputing.preemptions
+    return Check("no preemption", f"{count:,}", count == 0)
+
+
+def _kv_use(bench: Bench, run: Played, present: InSystem) -> Check:
+    question = bench.question
+    in_flight = (present.mean or 0.0) / bench.engines
+    longest = longest_share(bench.offered, run.settings)
+    most = 1 - kept_free(question.headroom, question.kind, in_flight, longest)
+    used = run.answers.levels.kv_usage.p99
+    said = "nothing to count" if used is None else f"{used:.1%}"
+    return Check(f"KV use p99 <= {most:.1%}", said, None if used is None else used <= most)
+
+
+def _figures(bench: Bench, run: Played, present: InSystem) -> Figures:
+    found = run.answers
+    ttft, e2e = found.latency["ttft_s"], found.latency["e2e_s"]
+    return Figures(
+        offered_per_s=offered_per_s(bench.offered),
+        answered_per_s=found.requests["ok"] / max(found.levels.span_s, 1e-9),
+        goodput_per_hour=found.goodput_per_hour,
+        ttft_p50_s=ttft.p50,
+        ttft_p95_s=ttft.p95,
+        e2e_mean_s=_mean(run.figures.latency["e2e_s"]),
+        e2e_p95_s=e2e.p95,
+        kv_p99=found.levels.kv_usage.p99,
+        in_system_mean=present.mean,
+        in_system_p99=present.p99,
+        preemptions=found.recomputing.preemptions,
+    )
+
+
+def _mean(seconds: "Floats") -> float | None:
+    """Of those that were answered."""
+    known = seconds[np.isfinite(seconds)]
+    return float(known.mean()) if len(known) else None

@@ -1,0 +1,114 @@
+"""The simulator as a subject: a workload at another rate, drawn anew for every attempt."""
+
+import time
+from dataclasses import replace
+from typing import Final
+
+from vramledger.frozen import frozen
+from vramledger.methods.simulated.observed import observed
+from vramledger.methods.subject import Observation, Range
+from vramledger.simulate.capacity import Capacity
+from vramledger.simulate.from_deployment import settings_of
+from vramledger.simulate.load import prepared
+from vramledger.simulate.offered import read_offered
+from vramledger.simulate.run import (
+    Bench,
+    NotServed,
+    Question,
+    Ready,
+    bench_of,
+    can_hit,
+    expected,
+    notes_of,
+    played,
+    ready_for,
+)
+from vramledger.simulate.sanity import offered_per_s
+from vramledger.workload.operators.scale import LARGEST
+
+_FEWEST_REQUESTS: Final = 20  # in a thinned workload; fewer have no p95
+_MOST_REQUESTS: Final = 4_000_000  # in a raised one, so that a search ends
+
+
+@frozen
+class Standing:
+    """A question ready to be played at other rates; `hits` says whether prefix hits are possible."""
+
+    ready: Ready
+    bench: Bench  # at the rate of the question
+    hits: bool
+    capacity: Capacity  # what theory says of it
+
+
+def standing_of(question: Question) -> Standing | NotServed:
+    """The deployment with its workload.
+
+    Raises:
+        BadInput: no workload, nothing in it, or a deployment that is none.
+        CannotKnow: a card, cache, feature or workload that cannot be simulated.
+    """
+    ready = ready_for(question)
+    if isinstance(ready, NotServed):
+        return ready
+    with prepared(question.part, question.seed) as path:
+        bench = bench_of(ready, read_offered(path))
+    settings = settings_of(bench.deployment, bench.pool, prefix_caching=False)
+    return Standing(ready, bench, can_hit(bench), expected(bench, settings))
+
+
+class SimulatedSubject:
+    """Levels are factors on the recorded arrivals, as ``--rate-scale`` takes them.
+
+    Attempt n of a level has the question's seed plus n, so that ``vram simulate --rate-scale LEVEL
+    --seed SEED`` shows the same run.
+    """
+
+    def __init__(self, standing: Standing, *, hits: bool) -> None:
+        self.notes: tuple[str, ...] = ()  # of the first play
+        self._ready = standing.ready
+        self._hits = hits
+        self._range = _range(standing)
+
+    @property
+    def range(self) -> Range:
+        """Factors from the thinnest workload that has percentiles to the largest that is simulated."""
+        return self._range
+
+    def repeats(self, level: float) -> bool:
+        """The whole workload at its own rate is no draw."""
+        return level != 1 or self._ready.question.part.scenario is not None
+
+    def play(self, level: float, attempt: int) -> Observation:
+        """The workload at that factor, simulated.
+
+        Raises:
+            BadInput: nothing is left of the workload.
+            CannotKnow: the workload has no times.
+        """
+        began = time.perf_counter()
+        question = self._ready.question
+        part, seed = replace(question.part, rate_scale=level), question.seed + attempt
+        with prepared(part, seed) as path:
+            offered = read_offered(path)
+        ready = replace(self._ready, question=replace(question, part=part, seed=seed))
+        bench = bench_of(ready, offered)
+        run = played(bench, _silent, hits=self._hits)
+        self.notes = self.notes or notes_of(bench, run, run if self._hits else None)
+        return observed(bench, run, seed, time.perf_counter() - began)
+
+
+def _silent(_done: int, _of_all: int) -> None:
+    """Plays are told one by one, not the requests of each."""
+
+
+def _range(standing: Standing) -> Range:
+    bench = standing.bench
+    start = bench.question.part.rate_scale
+    rows = len(bench.offered) / start  # at factor 1
+    arrive = offered_per_s(bench.offered)
+    return Range(
+        start=start,
+        lowest=min(start, _FEWEST_REQUESTS / rows),
+        highest=max(start, min(LARGEST, _MOST_REQUESTS / rows)),
+        guess=None if arrive is None else start * standing.capacity.saturation_per_s / arrive,
+    )
