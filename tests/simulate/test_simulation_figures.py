@@ -10,7 +10,8 @@ from vramledger.plan.requirement import Contract, LatencyLimit
 from vramledger.simulate.engines import Engine
 from vramledger.simulate.fast.records import RECORD, STEP, FastOutcome
 from vramledger.simulate.judged import Line, Served, goodput_per_hour, judged
-from vramledger.simulate.levels import Gaps, drains, levels_of, output_gaps
+from vramledger.simulate.levels import drains, levels_of
+from vramledger.simulate.output_gaps import Gaps, output_gaps
 from vramledger.simulate.percentiles import percentile, percentiles, weighted_percentile
 from vramledger.simulate.priced import typical_of
 from vramledger.simulate.settings import Settings

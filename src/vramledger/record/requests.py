@@ -12,7 +12,7 @@ from vramledger.record.table import Column, Table
 _NEVER: Final = "did not happen"
 _UNSEEN: Final = "unknown"
 _MEASURED_ONLY: Final = "did not happen, or the run is simulated"
-_SIMULATED_ONLY: Final = "the run is not simulated, or no token came"
+_SIMULATED_ONLY: Final = "the run is not simulated, no token came, or its pauses are not told"
 
 REQUESTS: Final = Table(
     "requests",
@@ -39,7 +39,7 @@ REQUESTS: Final = Table(
             "no token came, or the chunks follow from first_step and last_step",
         ),
         "chunk_tokens": Column(
-            "list<int32>", "tokens", "One a chunk: its tokens.", "one token each if the run is simulated, else unknown"
+            "list<int32>", "tokens", "One a chunk: its tokens.", "one token each if the run is simulated without drafts, else unknown"
         ),
         "input_tokens_asked": Column("int32", "tokens", "Prompt that the workload wanted.", _UNSEEN),
         "input_tokens_got": Column("int32", "tokens", "Prompt as the server counted it.", _UNSEEN),

@@ -11,8 +11,9 @@ from vramledger.record.outcome import Outcome
 from vramledger.simulate.engines import Engine
 from vramledger.simulate.figures import SHOWN, Figures
 from vramledger.simulate.judged import Line, Served, goodput_per_hour, judged
-from vramledger.simulate.levels import Levels, drains, levels_of, output_gaps
+from vramledger.simulate.levels import Levels, drains, levels_of
 from vramledger.simulate.offered import Offered
+from vramledger.simulate.output_gaps import output_gaps
 from vramledger.simulate.percentiles import Percentiles, percentiles
 from vramledger.simulate.settings import Settings
 from vramledger.simulate.step import Features
@@ -58,6 +59,7 @@ class Answers:
     stuck: str  # a sentence when requests could never go on, else empty
     compiled: bool  # whether the compiled simulator ran; else the plain loop
     wall_s: float
+    pauses_told: bool = True  # whether ITL counts the pauses after preemptions
 
     @property
     def holds(self) -> bool:
@@ -112,6 +114,7 @@ def answers_of(
         stuck=next((one.found.stuck for one in engines if one.found.stuck), ""),
         compiled=all(engine.compiled for engine in engines),
         wall_s=wall_s,
+        pauses_told=gaps.pauses_told,
     )
 
 

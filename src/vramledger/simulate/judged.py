@@ -7,7 +7,7 @@ import numpy as np
 
 from vramledger.frozen import frozen
 from vramledger.plan.requirement import Contract, LatencyLimit
-from vramledger.simulate.levels import Gaps
+from vramledger.simulate.output_gaps import Gaps
 from vramledger.simulate.percentiles import percentile
 from vramledger.units import plain
 

@@ -7,7 +7,7 @@ import numpy as np
 from vramledger.frozen import frozen
 from vramledger.simulate.binding import IDLE as IDLE  # noqa: PLC0414 - also found here
 from vramledger.simulate.binding import binding_of
-from vramledger.simulate.percentiles import Percentiles, weighted, weighted_percentile
+from vramledger.simulate.percentiles import Percentiles, weighted
 from vramledger.simulate.settings import Settings
 from vramledger.simulate.step_limits import PhysicalLimits
 
@@ -77,31 +77,3 @@ def _drains(engine: "Engine", last_ns: int) -> bool:
         return True
     ends = np.append(start, steps["end_ns"][at])[:-1]
     return bool((steps["start_ns"][at][1:] > ends[1:]).any())
-
-
-@frozen
-class Gaps:
-    """ITL: seconds between the ends of two steps, with the decodes of the second as weights.
-
-    The pause after a preemption is not among them; it is in TPOT and E2E.
-    """
-
-    seconds: "Array"
-    decodes: "Array"
-
-    def at(self, share: float) -> float | None:
-        """The percentile for that share, None where nothing was decoded."""
-        return weighted_percentile(self.seconds, self.decodes, share)
-
-    @property
-    def percentiles(self) -> Percentiles:
-        """The usual ones."""
-        return weighted(self.seconds, self.decodes)
-
-
-def output_gaps(engines: "Sequence[Engine]") -> Gaps:
-    """The gaps of all engines together."""
-    steps = [engine.found.steps for engine in engines]
-    gaps = [np.diff(rows["end_ns"]) / 1e9 for rows in steps]
-    decodes = [rows["decode_requests"][1:].astype(np.float64) for rows in steps]
-    return Gaps(np.concatenate(gaps), np.concatenate(decodes))

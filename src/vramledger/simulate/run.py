@@ -28,6 +28,10 @@ from vramledger.simulate.timing.coefficients import Fit, shipped
 from vramledger.simulate.timing.work import work_of
 
 LOW, EXPECTED = "low", "expected"
+_PAUSES_LEFT_OUT = (
+    "ITL leaves out the pauses after preemptions, which the compiled simulator does not tell; TPOT and "
+    "E2E have them."
+)
 
 
 @frozen
@@ -213,7 +217,9 @@ def notes_of(bench: Bench, main: Played, own: Played | None) -> tuple[str, ...]:
     around = times_of(bench)
     timing = _timing(bench, main, around)
     ended = remarks(main.figures, main.settings)
-    return (timing, *around.notes, *ended, *_notes(bench, own), *bench.deployment.remarks)
+    pauses = () if main.answers.pauses_told else (_PAUSES_LEFT_OUT,)
+    rest = (*pauses, *_notes(bench, own), *bench.deployment.remarks)
+    return (timing, *around.notes, *ended, *rest)
 
 
 def _timing(bench: Bench, main: Played, around: Region) -> str:

@@ -13,7 +13,7 @@ from vramledger.record.overview.columns import (
 )
 from vramledger.simulate.answers import gib_of_block
 from vramledger.simulate.figures import seconds
-from vramledger.simulate.levels import output_gaps
+from vramledger.simulate.output_gaps import output_gaps
 
 if TYPE_CHECKING:
     from vramledger.simulate.engines import Engine
@@ -35,7 +35,7 @@ def run_columns(simulation: "Simulation", played: "Played") -> RunColumns:
             figures.found["block_ns"].astype(np.float64) * block / 1e9,
         ),
         tuple(_steps(engine, played.settings.num_blocks) for engine in played.engines),
-        Gaps(gaps.seconds, gaps.decodes),
+        Gaps(gaps.seconds, gaps.events),
     )
 
 

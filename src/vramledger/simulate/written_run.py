@@ -18,6 +18,7 @@ from vramledger.simulate.fast.records import UNSET
 from vramledger.simulate.figures import Figures, seconds
 from vramledger.simulate.offered import Offered
 from vramledger.simulate.settings import Settings
+from vramledger.simulate.silent_steps import silent_steps, steps_told
 
 if TYPE_CHECKING:
     from typing import TypeAlias
@@ -76,7 +77,7 @@ def write_run(
     Raises:
         BadInput: it cannot be written.
     """
-    requests = _requests(offered, figures, rows_known=rows_known)
+    requests = _requests(offered, figures, engines, rows_known=rows_known)
     with ComputedRun(folder, description) as run:
         for note in notes:
             run.note(0.0, "note", text=note)
@@ -100,15 +101,16 @@ def _add(run: ComputedRun, table: Table, columns: Mapping[str, pa.Array]) -> Non
         run.add_batch(table, whole.slice(start, _BATCH))
 
 
-def _requests(offered: Offered, figures: Figures, *, rows_known: bool) -> dict[str, pa.Array]:
+def _requests(
+    offered: Offered, figures: Figures, engines: Sequence[Engine], *, rows_known: bool
+) -> dict[str, pa.Array]:
     """Columns of requests.parquet.
 
-    first_step and last_step stand for the chunks only where every step between them brought a
-    token; after a preemption they are left unknown.
+    first_step, last_step and silent_steps stand for the chunks; where an engine does not tell its
+    pauses, they are left unknown of requests that were preempted.
     """
     found, count = figures.found, len(offered)
-    spoke = found["last_token_step"] - found["first_token_step"] + 1 == found["output_tokens"]
-    spoke &= found["first_token_step"] != UNSET
+    spoke = (found["first_token_step"] != UNSET) & steps_told(figures, engines)
     waited = found["scheduled_ns"] != UNSET
     known = {name: _times(figures.columns[name]) for name in ("due_s", "done_s", "queue_s")}
     return {
@@ -133,6 +135,7 @@ def _requests(offered: Offered, figures: Figures, *, rows_known: bool) -> dict[s
         "engine": pa.array(figures.engine),
         "first_step": _counts(found["first_token_step"], spoke),
         "last_step": _counts(found["last_token_step"], spoke),
+        "silent_steps": silent_steps(figures, engines),
     }
 
 

@@ -1,0 +1,150 @@
+"""Pauses of requests: which steps brought tokens, in the run's columns and in the gaps between tokens."""
+
+from collections import Counter
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from hypothesis import given
+from hypothesis import settings as profile
+from hypothesis import strategies as st
+
+from simulated import settings
+from vramledger.frozen import frozen
+from vramledger.simulate.engines import Engine, _numbered, columns_of
+from vramledger.simulate.fast.records import UNSET
+from vramledger.simulate.figures import Figures
+from vramledger.simulate.loop import simulate
+from vramledger.simulate.output_gaps import output_gaps
+from vramledger.simulate.request import Arrival, Request
+from vramledger.simulate.scheduler import Scheduler
+from vramledger.simulate.settings import Order, Settings, Speculation
+from vramledger.simulate.silent_steps import silent_steps, steps_told
+from vramledger.simulate.step import Features, Step
+
+DRAFTS = Speculation(tokens=2, acceptance=500_000, lookahead=2)
+
+
+@frozen
+class Watched:
+    """An engine, and the number of each step that brought a request tokens, by rank."""
+
+    engine: Engine
+    events: dict[int, list[int]]
+
+
+def cost(features: Features) -> int:
+    """Steps of different lengths, so that no two gaps are alike by chance."""
+    return 1000 + 37 * features.prefill_tokens + 101 * features.decode_requests
+
+
+def watched(engine: Settings, arrivals: list[Arrival]) -> Watched:
+    events: dict[int, list[int]] = {}
+    had: Counter[int] = Counter()
+
+    def observe(step: Step, _ended: list[Request], _scheduler: Scheduler) -> None:
+        for request in step.scheduled:
+            if request.generated > had[request.rank]:
+                had[request.rank] = request.generated
+                events.setdefault(request.rank, []).append(step.number)
+
+    outcome = simulate(engine, arrivals, cost, observe=observe)
+    place = {row.number: number for number, row in enumerate(outcome.steps)}
+    found = _numbered(columns_of(outcome))
+    told = {rank: [place[step] for step in steps] for rank, steps in events.items()}
+    return Watched(Engine(np.arange(len(arrivals)), found, compiled=False), told)
+
+
+def figures(engine: Engine) -> Figures:
+    nothing: dict[str, Any] = {}
+    rows = len(engine.found.requests)
+    return Figures(
+        np.zeros(rows, np.int32), np.zeros(rows, "<U9"), nothing, nothing, engine.found.requests
+    )
+
+
+def speaking(engine: Engine, column: pa.Array, rank: int) -> list[int]:
+    """The steps that brought tokens, from the columns alone."""
+    row = engine.found.requests[rank]
+    first, last = int(row["first_token_step"]), int(row["last_token_step"])
+    if first == UNSET:
+        return []
+    flat = column[rank].as_py() or []
+    silent = {
+        first + begin + step
+        for begin, length in zip(flat[::2], flat[1::2], strict=True)
+        for step in range(length)
+    }
+    return [step for step in range(first, last + 1) if step not in silent]
+
+
+ENGINES = st.builds(
+    settings,
+    num_blocks=st.integers(8, 30),
+    max_num_seqs=st.integers(1, 8),
+    token_budget=st.integers(8, 32),
+    max_model_len=st.integers(60, 100),
+    order=st.sampled_from(list(Order)),
+    async_scheduling=st.booleans(),
+    prefix_caching=st.booleans(),
+    speculation=st.sampled_from([None, DRAFTS]),
+)
+ARRIVALS = st.lists(
+    st.builds(
+        Arrival,
+        arrival_ns=st.integers(0, 20_000),
+        input_tokens=st.integers(1, 40),
+        output_tokens=st.integers(1, 40),
+        priority=st.integers(0, 2),
+        cancel_after_ns=st.none() | st.integers(0, 60_000),
+    ),
+    min_size=1,
+    max_size=12,
+)
+
+
+@profile(max_examples=150, deadline=None)
+@given(ENGINES, ARRIVALS)
+def test_the_columns_tell_every_step_that_brought_tokens(
+    engine: Settings, arrivals: list[Arrival]
+) -> None:
+    run = watched(engine, arrivals)
+    column = silent_steps(figures(run.engine), [run.engine])
+    assert steps_told(figures(run.engine), [run.engine]).all()
+    for rank in range(len(arrivals)):
+        assert speaking(run.engine, column, rank) == run.events.get(rank, [])
+
+
+@profile(max_examples=150, deadline=None)
+@given(ENGINES, ARRIVALS)
+def test_the_gaps_are_those_between_successive_tokens_pauses_included(
+    engine: Settings, arrivals: list[Arrival]
+) -> None:
+    run = watched(engine, arrivals)
+    ends = run.engine.found.steps["end_ns"]
+    expected = Counter(
+        round(float(ends[after] - ends[before]))
+        for steps in run.events.values()
+        for before, after in pairwise(steps)
+    )
+    found = output_gaps([run.engine])
+    counted: Counter[int] = Counter()
+    for seconds, events in zip(found.seconds, found.events, strict=True):
+        assert events >= 0
+        counted[round(seconds * 1e9)] += int(events)
+    assert +counted == expected
+    assert found.pauses_told
+
+
+def test_a_preempted_request_has_one_long_gap() -> None:
+    tight = settings(num_blocks=9, max_num_seqs=2)
+    run = watched(tight, [Arrival(0, 8, 14), Arrival(0, 8, 14)])
+    assert run.engine.found.requests["preemptions"].tolist() == [0, 1]
+    pauses = run.engine.found.pauses
+    assert pauses is not None
+    assert pauses["rank"].tolist() == [1]
+    ends = run.engine.found.steps["end_ns"]
+    pause = ends[pauses["next_step"][0]] - ends[pauses["last_step"][0]]
+    assert output_gaps([run.engine]).at(1.0) == float(pause) / 1e9
+    assert silent_steps(figures(run.engine), [run.engine]).null_count == 1
