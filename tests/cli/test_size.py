@@ -27,7 +27,7 @@ CANDIDATE_KEYS = {
     "kv_dtype", "fits", "reason", "rule", "known", "kv_tokens", "launch", "holdings", "margins",
     "idle_share", "kv_waste_gib", "weights_waste_gib", "communication_bytes_per_token", "link",
     "servers", "price_per_hour", "quality_evidence_owed", "bounded_by", "notes", "memory", "speed",
-    "queue",
+    "queue", "recommended", "simulated",
 }  # fmt: skip
 
 

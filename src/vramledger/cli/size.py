@@ -1,16 +1,20 @@
 """``vram size``: from a requirement to the cards and layouts that hold it."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 import click
 
+from vramledger.cli.needs import need_full
 from vramledger.cli.output import show, show_json
 from vramledger.errors import BadInput, CannotKnow, ExitCode
 
 if TYPE_CHECKING:
     from vramledger.sizing.ask import Asked
+    from vramledger.sizing.candidate import Sizing
     from vramledger.sizing.question import Question
+
+_SIMULATES: Final = ("duckdb", "ibis", "numba", "numpy", "pyarrow", "scipy")
 
 
 @click.command("size")
@@ -34,23 +38,48 @@ if TYPE_CHECKING:
 @click.option("--factor", "factors", multiple=True, help="NAME=NUMBER, changes an assumption.")
 @click.option("--headroom", type=float, help="Share of the KV pool kept free (0..1).")
 @click.option("--engine-version", help="vLLM version; the newest known by default.")
+@click.option(
+    "--simulate", is_flag=True, help="Play the best candidates in the simulator: speed and queue."
+)
+@click.option("--simulate-top", type=int, help="How many of them; 3 by default.")
+@click.option(
+    "--seed", type=click.IntRange(min=0), help="Of every draw of --simulate; 0 by default."
+)
 @click.option("--tiers", is_flag=True, help="A first screen over memory tiers, for a MODEL.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
-def command(target: str, *, tiers: bool, as_json: bool, **options: Any) -> int:
+def command(
+    target: str,
+    *,
+    simulate: bool,
+    simulate_top: int | None,
+    seed: int | None,
+    tiers: bool,
+    as_json: bool,
+    **options: Any,
+) -> int:
     """Which cards and layouts hold a requirement, with the launch command of each.
 
     Give a plan file (vram plan new writes one), or a model with --workload, or a model with --users,
-    --concurrent or --rate.
+    --concurrent or --rate. With --simulate, a candidate that fails the contract there is not
+    recommended.
     """
     from vramledger.sizing.ask import Asked
 
     asked = Asked(**options)
+    played = {"simulate": simulate, "simulate_top": simulate_top, "seed": seed}
     if tiers:
-        _refuse_with_tiers(options)
+        _refuse_with_tiers({**options, **played})
         return _tiers(target, asked, as_json=as_json)
     from vramledger.sizing.search import size
 
-    sizing = size(_question(target, asked))
+    if simulate:
+        need_full("vram size --simulate", _SIMULATES)
+    elif simulate_top is not None or seed is not None:
+        raise BadInput("--simulate-top and --seed are of a simulation; add --simulate.")
+    question = _question(target, asked)
+    sizing = size(question)
+    if simulate:
+        sizing = _simulated(sizing, question, simulate_top, seed)
     if as_json:
         from vramledger.report.sizing_json import sizing_json
 
@@ -62,6 +91,17 @@ def command(target: str, *, tiers: bool, as_json: bool, **options: Any) -> int:
     if not sizing.known:
         return ExitCode.CANNOT_KNOW
     return ExitCode.HOLDS if sizing.holds else ExitCode.DOES_NOT_HOLD
+
+
+def _simulated(
+    sizing: "Sizing", question: "Question", top: int | None, seed: int | None
+) -> "Sizing":
+    from vramledger.cli.workload.progress_bar import progress_bar
+    from vramledger.sizing.simulated.sized import TOP, Asked, simulated
+
+    asked = Asked(TOP if top is None else top, seed or 0)
+    with progress_bar("simulate", "requests") as bar:
+        return simulated(sizing, question, asked, bar)
 
 
 def _question(target: str, asked: "Asked") -> "Question":

@@ -5,6 +5,7 @@ from typing import Final
 
 from vramledger.report.context_limits import limits_text
 from vramledger.report.number import span
+from vramledger.report.sizing_simulated import simulated_lines
 from vramledger.report.table import table
 from vramledger.sizing.candidate import Candidate, CardResult, Holding, Margin, Sizing
 
@@ -17,6 +18,7 @@ _PER_HOUR: Final = 7
 _FEW: Final = 6  # cards up to which every choice is shown and explained
 _ROWS_A_CARD: Final = 3
 _MOST_CARDS: Final = 25  # fitting cards in one table
+_SIMULATED: Final = "the contract in simulation"
 _NAMES: Final = 6  # names of failing cards told for one rule
 
 
@@ -57,12 +59,21 @@ def _held(sizing: Sizing, fitting: int) -> str:
     asked = len(sizing.cards)
     if not fitting:
         who = "the card does not hold" if asked == 1 else f"none of {asked} cards holds"
-        return f"NOTHING FITS: {who} {what}. Memory was checked; speed and queueing were not."
+        said = "NOTHING SERVES IT AS AGREED" if sizing.fits else "NOTHING FITS"
+        return f"{said}: {who} {what}. {_checked(sizing)}"
     if asked == 1:
         who = f"{sizing.cards[0].accelerator.name} holds"
     else:
         who = f"{fitting} of {asked} cards hold"
-    return f"{who} {what}. Memory was checked; speed and queueing were not."
+    return f"{who} {what}. {_checked(sizing)}"
+
+
+def _checked(sizing: Sizing) -> str:
+    if "speed" not in sizing.checked:
+        return "Memory was checked; speed and queueing were not."
+    played = sum(c.simulated is not None for card in sizing.cards for c in card.candidates)
+    many = "candidate was" if played == 1 else "candidates were"
+    return f"Memory was checked; {played} {many} SIMULATED for speed and queueing, not measured."
 
 
 def _left_out(more: int) -> list[str]:
@@ -134,6 +145,7 @@ def _explained(card: CardResult, currency: str) -> list[str]:
         *_decided(best),
         f"  launch: {best.launch}",
         *_where(best),
+        *simulated_lines(best),
         *_waste(best),
         f"  margins and the GPUs each costs: {'; '.join(_margin(m) for m in best.margins)}",
         *([f"  {_price(best, currency)}"] if best.price_per_hour is not None else []),
@@ -141,6 +153,16 @@ def _explained(card: CardResult, currency: str) -> list[str]:
         *(f"  note: {sentence}" for sentence in best.notes),
         *_smaller(card),
         *_other_precisions(card, best),
+        *_not_recommended(card),
+    ]
+
+
+def _not_recommended(card: CardResult) -> list[str]:
+    """What fits in memory and fails in the simulation."""
+    return [
+        f"  not recommended: {_layout(c)} x {c.replicas}, {c.precision.label}: {c.reason}"
+        for c in card.candidates
+        if c.fits and not c.recommended
     ]
 
 
@@ -234,7 +256,7 @@ def _summed(failing: Sequence[CardResult]) -> list[str]:
     """Failing cards by the rule that forbids their nearest choice, most cards first."""
     by_rule: dict[str, list[str]] = {}
     for card in failing:
-        rule = card.nearest.rule if card.nearest else "layout"
+        rule = (card.nearest.rule or _SIMULATED) if card.nearest else "layout"
         by_rule.setdefault(rule, []).append(card.accelerator.name)
     ordered = sorted(by_rule.items(), key=lambda item: -len(item[1]))
     return [f"{len(names)} by {rule}: {_listed(names)}" for rule, names in ordered]

@@ -2,6 +2,7 @@
 
 from vramledger.report.context_limits import limits_json
 from vramledger.report.number import rounded
+from vramledger.report.sizing_simulated import simulated_json
 from vramledger.sizing.candidate import Candidate, CardResult, Holding, Link, Sizing
 
 
@@ -64,6 +65,8 @@ def _candidate(c: Candidate) -> dict[str, object]:
         "memory": c.memory,
         "speed": c.speed,
         "queue": c.queue,
+        "recommended": c.recommended,
+        "simulated": simulated_json(c.simulated),
     }  # fmt: skip
 
 

@@ -111,6 +111,7 @@ def question_from(model_name: str, asked: Asked) -> Question:
         prices=prices.per_hour,
         currency=prices.currency,
         offered=every,
+        scenarios=scenarios,
         limits=asked.limits,
         warnings=tuple(thinking_warnings(model_name, asked_for.scenarios)),
         notes=(

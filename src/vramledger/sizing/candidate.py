@@ -11,6 +11,7 @@ from vramledger.evidence import Basis, Figure
 from vramledger.frozen import frozen
 from vramledger.hardware.accelerator import Accelerator
 from vramledger.sizing.limit_rows import ContextLimits
+from vramledger.sizing.simulated.result import Simulated
 
 SHARES: Final = (0.5, 0.95, 0.99)
 NOT_CHECKED: Final = "not checked"
@@ -104,10 +105,16 @@ class Candidate:
     memory: str = HOLDS_NOT
     speed: str = NOT_CHECKED
     queue: str = NOT_CHECKED
+    simulated: Simulated | None = None  # where the simulator was asked
 
     @property
     def gpus(self) -> int:
         return self.replicas * self.layout.world
+
+    @property
+    def recommended(self) -> bool:
+        """Whether it fits and no simulation speaks against it."""
+        return self.fits and (self.simulated is None or not self.simulated.fails)
 
     @property
     def tightest(self) -> Holding | None:
@@ -136,7 +143,7 @@ class CardResult:
 
     @property
     def best(self) -> Candidate | None:
-        return next((c for c in self.candidates if c.fits), None)
+        return next((c for c in self.candidates if c.recommended), None)
 
     @property
     def nearest(self) -> Candidate | None:
@@ -163,12 +170,12 @@ class Sizing:
 
     @property
     def fits(self) -> bool:
-        return any(card.best is not None for card in self.cards)
+        return any(c.fits for card in self.cards for c in card.candidates)
 
     @property
     def holds(self) -> bool:
-        """Whether some candidate fits and nothing is left that no card mends."""
-        return self.fits and not self.unmet
+        """Whether some candidate is recommended and nothing is left that no card mends."""
+        return any(card.best is not None for card in self.cards) and not self.unmet
 
     @property
     def known(self) -> bool:

@@ -1,6 +1,7 @@
 """A plan's requirement as a sizing question."""
 
 from dataclasses import replace
+from pathlib import Path
 from typing import Final
 
 from vramledger.errors import CannotKnow
@@ -73,6 +74,8 @@ def _question(requirement: Requirement, model: Model) -> Question:
         prices=requirement.prices,
         currency=requirement.currency,
         offered=every,
+        scenarios=tuple(scenarios),
+        folder=str(Path(where).parent),
         warnings=tuple(thinking_of_plan(requirement)),
         notes=(
             *requirement.notes,

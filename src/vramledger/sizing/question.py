@@ -8,6 +8,7 @@ from vramledger.engine.setting import Layout
 from vramledger.frozen import frozen
 from vramledger.hardware.accelerator import Accelerator
 from vramledger.model.model import Model
+from vramledger.plan.requirement import Scenario
 from vramledger.sizing.candidate import Precision
 from vramledger.sizing.need import Need
 from vramledger.sizing.offered import Offered
@@ -58,6 +59,8 @@ class Question:
     limits: bool = (
         False  # whether the table is asked for; recorded requests have a short one always
     )
+    scenarios: tuple[Scenario, ...] = ()  # those behind `needs`, in their order
+    folder: str = ""  # where their recorded files are named from
 
     def served_as(self, weights: str) -> Served:
         """What is loaded for that precision of the weights."""

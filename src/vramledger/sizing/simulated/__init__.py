@@ -1,0 +1,1 @@
+"""Candidates played in the simulator: speed and queue of what fits in memory."""

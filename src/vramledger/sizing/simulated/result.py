@@ -1,0 +1,64 @@
+"""What simulations say of a candidate. Result types."""
+
+from collections.abc import Mapping
+
+from vramledger.frozen import frozen
+
+
+@frozen
+class ContractLine:
+    """One threshold in words, what the simulation found, and whether it holds; None: not checked."""
+
+    asked: str
+    found: str
+    holds: bool | None
+
+
+@frozen
+class Seen:
+    """Figures of one simulation of all replicas; seconds, infinite where a percentile falls among failures.
+
+    None where there is nothing to count; `goodput_per_hour` is None without a contract.
+    """
+
+    ttft_p95_s: float | None
+    tpot_p95_s: float | None
+    queue_p95_s: float | None
+    e2e_p95_s: float | None
+    kv_p99: float | None  # of the pool, 0..1
+    goodput_per_hour: float | None
+    queue_drains: bool
+    preemptions: int
+    requests: Mapping[str, int]  # offered, and each way of ending
+    lines: tuple[ContractLine, ...]
+    stuck: str  # a sentence when requests could never go on, else empty
+
+
+@frozen
+class ScenarioRun:
+    """One scenario, played. `main` has the workload's own prefix hits where it has any.
+
+    `fails` are the reasons for which the scenario is not served, a few words each; empty where it is.
+    """
+
+    scenario: str
+    load: str  # what was played, in words
+    people_wait: bool  # latency counts, not when the work is done
+    main: Seen
+    without_hits: Seen | None  # None where `main` has none
+    fails: tuple[str, ...]
+    basis: str  # of every time
+    notes: tuple[str, ...]
+
+
+@frozen
+class Simulated:
+    """All scenarios of a candidate that were played; `not_played` says why others were not."""
+
+    runs: tuple[ScenarioRun, ...]
+    not_played: tuple[str, ...] = ()
+
+    @property
+    def fails(self) -> tuple[str, ...]:
+        """Why the candidate is not recommended; empty where nothing speaks against it."""
+        return tuple(f"{run.scenario}: {reason}" for run in self.runs for reason in run.fails)

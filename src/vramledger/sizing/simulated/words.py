@@ -1,0 +1,63 @@
+"""Speed and queue of a simulated candidate in a few words each, for a column of a table."""
+
+from collections.abc import Iterable, Sequence
+from math import inf, isinf
+
+from vramledger.sizing.simulated.result import ScenarioRun, Seen, Simulated
+
+
+def speed_words(found: Simulated) -> str:
+    """``PASS, TTFT 0.82 s, TPOT 31 ms, 12,300/h``: p95 of the slowest scenario, goodput of all."""
+    seen = _waited_for(found)
+    parts = [
+        _verdict(found),
+        f"TTFT {_seconds(_worst(each.ttft_p95_s for each in seen))}",
+        f"TPOT {_seconds(_worst(each.tpot_p95_s for each in seen))}",
+        *_goodput([run.main for run in found.runs]),
+    ]
+    return ", ".join(part for part in parts if part)
+
+
+def queue_words(found: Simulated) -> str:
+    """``0.01 s, drains``: p95 of the scenario with the longest, and whether all of them drain."""
+    seen = _waited_for(found)
+    drains = "drains" if all(each.queue_drains for each in seen) else "grows"
+    return f"{_seconds(_worst(each.queue_p95_s for each in seen))}, {drains}"
+
+
+def why_not(found: Simulated) -> str:
+    """One sentence on why a candidate is not recommended."""
+    return f"In the simulation it does not serve {'; '.join(found.fails)}."
+
+
+def _waited_for(found: Simulated) -> list[Seen]:
+    """Scenarios in which people wait; all of them where there is none."""
+    waiting = [run.main for run in found.runs if run.people_wait]
+    return waiting or [run.main for run in found.runs]
+
+
+def _verdict(found: Simulated) -> str:
+    if found.fails:
+        return "FAIL"
+    return "PASS" if any(_checked(run) for run in found.runs) else ""
+
+
+def _checked(run: ScenarioRun) -> bool:
+    return any(line.holds is not None for line in run.main.lines)
+
+
+def _goodput(seen: Sequence[Seen]) -> list[str]:
+    hourly = [each.goodput_per_hour for each in seen if each.goodput_per_hour is not None]
+    return [f"{sum(hourly):,.0f}/h"] if hourly else []
+
+
+def _worst(values: Iterable[float | None]) -> float | None:
+    return max((value for value in values if value is not None), default=None)
+
+
+def _seconds(value: float | None) -> str:
+    if value is None:
+        return "-"
+    if isinf(value):
+        return str(inf)
+    return f"{value * 1e3:.3g} ms" if value < 1 else f"{value:,.3g} s"
