@@ -39,12 +39,17 @@ class _Page:
 class Diary:
     """A page for each request, by rank."""
 
-    def __init__(self, requests: list[Request]) -> None:
-        self._requests = requests
-        self._pages = [_Page() for _ in requests]
+    def __init__(self) -> None:
+        self._requests: list[Request] = []
+        self._pages: list[_Page] = []
         self.pauses: list[Pause] = []
         self._sent_last: int | None = None
         self._before: dict[int, int | None] = {}  # of steps not back yet, the one sent before
+
+    def open(self, request: Request) -> None:
+        """A page for the next request."""
+        self._requests.append(request)
+        self._pages.append(_Page())
 
     def queued(self, request: Request, now: int) -> None:
         """The loop took a request in."""

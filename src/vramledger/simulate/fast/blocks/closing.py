@@ -25,7 +25,7 @@ def why_stuck(world: World) -> str:
     if not engine["stuck"]:
         return ""
     usable = int(engine["usable_blocks"])
-    if engine["outgrown"] != UNSET:
+    if engine["outgrown"] != UNSET and world.records["ending"][engine["outgrown"]] == OPEN:
         return outgrows(int(engine["outgrown"]), usable)
     rank = int(world.running[0]) if engine["running"] else head_waiting(world)
     request = world.requests[rank]

@@ -11,6 +11,7 @@ from vramledger.simulate.fast.blocks.running import abandon, known, serve_runnin
 from vramledger.simulate.fast.blocks.settle import settle
 from vramledger.simulate.fast.blocks.tables import release
 from vramledger.simulate.fast.blocks.world import ABORTED, FINISHED, RUNNING, World
+from vramledger.simulate.fast.advancing import SITTING, TURN, WAITING
 from vramledger.simulate.fast.compiled import compiled, compiled_entry
 from vramledger.simulate.fast.cost import cost_ns
 from vramledger.simulate.fast.load import NEVER
@@ -20,17 +21,59 @@ from vramledger.simulate.fast.step_row import write_row
 
 @compiled_entry
 def advance(world: World) -> bool:
-    """Run until the rows of steps are full or nothing can happen any more; True when it is over."""
+    """Go on until the rows of steps are full; True when it halts before: time is up, or all is done."""
     engine = world.engine[0]
-    while engine.rows < len(world.rows):
-        if not _take_in(world):
-            return True
-        if engine.thrashes and not engine.lockstep:
-            if not _sit_out(world):
-                return True
-        elif not _submit(world) and not _wait(world):
+    ended = engine.ended
+    while engine.rows < len(world.rows) or (engine.lockstep and engine.phase == WAITING):
+        if not _go_on(world) or (engine.stops and engine.ended > ended):
             return True
     return False
+
+
+@compiled
+def _go_on(world: World) -> bool:
+    """One turn, or one step awaited; False when nothing may happen yet, or ever."""
+    engine = world.engine[0]
+    if engine.phase == TURN:
+        return _turn(world)
+    if engine.sent > engine.settled:
+        ends = world.flights[engine.settled & 1].end_ns
+        if ends > engine.until:
+            return False
+        engine.now = max(engine.now, ends)
+        _let_go(world)
+        settle(world)
+        if engine.phase == WAITING:
+            engine.phase = TURN
+        return True
+    if engine.phase == SITTING and engine.events > engine.events_then:
+        engine.phase = TURN
+        return True
+    return _wait_for_others(world)
+
+
+@compiled
+def _turn(world: World) -> bool:
+    """Take in what has arrived, and schedule a step; an idle engine waits for an arrival."""
+    engine = world.engine[0]
+    when = engine.now
+    if engine.lockstep:
+        when = engine.next_step
+    elif _is_idle(world) and engine.sent == engine.settled:
+        if engine.coming == engine.total:
+            return False
+        when = max(when, world.asked[engine.coming].arrival_ns)
+    if when >= engine.until:
+        return False
+    engine.now = when
+    _take_in(world)
+    if engine.thrashes and not engine.lockstep:
+        engine.thrashes = False
+        engine.events_then = engine.events
+        engine.phase = SITTING
+    elif not _submit(world):
+        engine.phase = WAITING
+    return True
 
 
 @compiled
@@ -39,20 +82,13 @@ def _is_idle(world: World) -> bool:
 
 
 @compiled
-def _take_in(world: World) -> bool:
-    """Arrivals up to now, and clients that are gone; an idle engine waits. False when all is done."""
+def _take_in(world: World) -> None:
+    """Arrivals up to now, and clients that are gone."""
     engine = world.engine[0]
-    if engine.lockstep:
-        engine.now = engine.next_step
-    elif _is_idle(world) and engine.sent == engine.settled:
-        if engine.coming == engine.total:
-            return False
-        engine.now = max(engine.now, world.asked[engine.coming].arrival_ns)
     while engine.coming < engine.total and world.asked[engine.coming].arrival_ns <= engine.now:
         _queue(world, int(engine.coming))
         engine.coming += 1
     _let_go(world)
-    return True
 
 
 @compiled
@@ -61,8 +97,10 @@ def _queue(world: World, rank: int) -> None:
     if asked.input_tokens >= engine.max_model_len and not engine.lockstep:
         world.requests[rank].status = ABORTED
         world.records[rank].ending = REJECTED
+        engine.ended += 1
         return
     engine.events += 1
+    engine.prompts += asked.input_tokens
     world.records[rank].queued_ns = engine.now
     add_waiting(world, rank)
     if asked.cancel_after_ns != NEVER:
@@ -82,6 +120,8 @@ def _let_go(world: World) -> None:
         if request.status in (FINISHED, ABORTED):
             continue
         engine.events += 1
+        engine.ended += 1
+        engine.prompts -= request.prompt
         waited = request.status != RUNNING
         request.status = ABORTED
         if waited:
@@ -175,16 +215,11 @@ def _note_admitted(world: World, rank: int, hit: int, start: int) -> None:
 
 
 @compiled
-def _wait(world: World) -> bool:
-    """Wait for the oldest step, or for whatever comes next; False when nothing can come."""
+def _wait_for_others(world: World) -> bool:
+    """Nobody can be scheduled and nothing runs: only an arrival or a client that leaves changes that."""
     engine = world.engine[0]
-    if engine.sent > engine.settled:
-        engine.now = max(engine.now, world.flights[engine.settled & 1].end_ns)
-        _let_go(world)
-        settle(world)
-        return True
     if engine.leaving == 0 and engine.coming == engine.total:
-        engine.stuck = True
+        engine.stuck = not engine.more
         return False
     if engine.leaving == 0:
         following = world.asked[engine.coming].arrival_ns
@@ -192,16 +227,8 @@ def _wait(world: World) -> bool:
         following = world.leaving[0].key
     else:
         following = min(world.leaving[0].key, world.asked[engine.coming].arrival_ns)
+    if following > engine.until:
+        return False
     engine.now = max(engine.now, following)
+    engine.phase = TURN
     return True
-
-
-@compiled
-def _sit_out(world: World) -> bool:
-    """Skip endless recomputation up to what may end it; False when nothing can."""
-    engine = world.engine[0]
-    engine.thrashes = False
-    before = engine.events
-    while engine.sent > engine.settled:
-        _wait(world)
-    return bool(engine.events > before) or _wait(world)

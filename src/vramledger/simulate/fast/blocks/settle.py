@@ -80,6 +80,8 @@ def _finish(world: World, rank: int) -> None:
     request = world.requests[rank]
     waited = request.status != RUNNING
     request.status = FINISHED
+    world.engine[0].ended += 1
+    world.engine[0].prompts -= request.prompt
     if waited:
         remove_waiting(world, rank)
     else:

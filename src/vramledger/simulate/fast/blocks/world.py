@@ -6,6 +6,7 @@ import numpy as np
 
 from vramledger.simulate.cache.kv_cache import KvCache
 from vramledger.simulate.cache.window import WindowBlocks
+from vramledger.simulate.fast.advancing import ADVANCING, FOREVER
 from vramledger.simulate.fast.load import NEVER, Load
 from vramledger.simulate.fast.records import FEATURES, STEP
 from vramledger.simulate.groups import SlidingWindow
@@ -60,6 +61,7 @@ ENGINE: Final = np.dtype(
         ("next_step", np.int64),
         ("sent", np.int64),
         ("settled", np.int64),
+        *ADVANCING,
         # requests and blocks
         ("free", np.int64),
         ("total", np.int64),
@@ -71,10 +73,8 @@ ENGINE: Final = np.dtype(
         ("last_waiting", np.int64),
         ("heaped", np.int64),  # entries of the waiting heap
         ("leaving", np.int64),  # entries of the leaving heap
-        ("events", np.int64),
         ("outgrown", np.int64),
         ("thrashes", np.bool_),
-        ("stuck", np.bool_),
         # the last look-up
         ("sought", np.int64),  # whose it was, or NOBODY when names changed since
         ("found", np.int64),  # blocks found
@@ -286,6 +286,7 @@ def _engine(settings: Settings, total: int, seqs: int, seed: int) -> "Rows":
         "first_waiting": NOBODY,
         "last_waiting": NOBODY,
         "outgrown": NOBODY,
+        "until": FOREVER,
         "sought": NOBODY,
     }
     engine: Any = np.zeros(1, ENGINE)

@@ -18,7 +18,7 @@ def why_stuck(world: World) -> str:
     if not engine["stuck"]:
         return ""
     usable = int(engine["usable_blocks"])
-    if engine["outgrown"] != UNSET:
+    if engine["outgrown"] != UNSET and world.records["ending"][engine["outgrown"]] == OPEN:
         return outgrows(int(engine["outgrown"]), usable)
     rank = _head(world)
     given = int(world.records["output_tokens"][rank])

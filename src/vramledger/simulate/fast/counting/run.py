@@ -1,5 +1,6 @@
 """The engine loop around the steps, as `simulate.loop` has it."""
 
+from vramledger.simulate.fast.advancing import SITTING, TURN, WAITING
 from vramledger.simulate.fast.compiled import compiled, compiled_entry
 from vramledger.simulate.fast.cost import cost_ns
 from vramledger.simulate.fast.counting.holding import begin_decoding, stop_decoding
@@ -12,36 +13,71 @@ from vramledger.simulate.fast.step_row import write_row
 
 @compiled_entry
 def advance(world: World) -> bool:
-    """Run until the rows of steps are full or nothing can happen any more; True when it is over."""
+    """Go on until the rows of steps are full; True when it halts before: time is up, or all is done."""
     state = world.engine[0]
+    ended = state.ended
     while state.rows < len(world.rows):
-        if not _take_in(world):
-            return True
-        if state.thrashes:
-            if not _sit_out(world):
-                return True
-        elif not _submit(world) and not _wait(world):
+        if not _go_on(world) or (state.stops and state.ended > ended):
             return True
     return False
 
 
 @compiled
-def _take_in(world: World) -> bool:
-    """Arrivals up to now; an idle engine waits. False when all is done."""
+def _go_on(world: World) -> bool:
+    """One turn, or one step awaited; False when nothing may happen yet, or ever."""
     state = world.engine[0]
+    if state.phase == TURN:
+        return _turn(world)
+    if state.sent > state.settled:
+        if world.flights[state.settled & 1].end_ns > state.until:
+            return False
+        settle(world)
+        if state.phase == WAITING:
+            state.phase = TURN
+        return True
+    if state.phase == SITTING and state.events > state.events_then:
+        state.phase = TURN
+        return True
+    return _wait_for_others(world)
+
+
+@compiled
+def _turn(world: World) -> bool:
+    """Take in what has arrived, and schedule a step; an idle engine waits for an arrival."""
+    state = world.engine[0]
+    when = state.now
     if state.waiting == 0 and state.running == 0 and state.sent == state.settled:
         if state.coming == state.total:
             return False
-        state.now = max(state.now, world.asked[state.coming].arrival_ns)
+        when = max(when, world.asked[state.coming].arrival_ns)
+    if when >= state.until:
+        return False
+    state.now = when
+    _take_in(world)
+    if state.thrashes:
+        state.thrashes = False
+        state.events_then = state.events
+        state.phase = SITTING
+    elif not _submit(world):
+        state.phase = WAITING
+    return True
+
+
+@compiled
+def _take_in(world: World) -> None:
+    """Arrivals up to now."""
+    state = world.engine[0]
     while state.coming < state.total and world.asked[state.coming].arrival_ns <= state.now:
-        if world.asked[state.coming].input_tokens >= state.max_model_len:
+        asked = world.asked[state.coming]
+        if asked.input_tokens >= state.max_model_len:
             world.records[state.coming].ending = REJECTED
+            state.ended += 1
         else:
             world.records[state.coming].queued_ns = state.now
             state.waiting += 1
             state.events += 1
+            state.prompts += asked.input_tokens
         state.coming += 1
-    return True
 
 
 @compiled
@@ -92,25 +128,15 @@ def _note_admitted(world: World, slot: int, start: int) -> None:
 
 
 @compiled
-def _sit_out(world: World) -> bool:
-    """Skip endless recomputation up to what may end it; False when nothing can."""
+def _wait_for_others(world: World) -> bool:
+    """Nobody can be scheduled and nothing runs: only an arrival changes that."""
     state = world.engine[0]
-    state.thrashes = False
-    before = state.events
-    while state.sent > state.settled:
-        settle(world)
-    return bool(state.events > before) or _wait(world)
-
-
-@compiled
-def _wait(world: World) -> bool:
-    """Wait for the oldest step, or for the next arrival; False when nothing can come."""
-    state = world.engine[0]
-    if state.sent > state.settled:
-        settle(world)
-        return True
-    if state.coming < state.total:
-        state.now = max(state.now, world.asked[state.coming].arrival_ns)
-        return True
-    state.stuck = True
-    return False
+    if state.coming == state.total:
+        state.stuck = not state.more
+        return False
+    when = world.asked[state.coming].arrival_ns
+    if when > state.until:
+        return False
+    state.now = max(state.now, when)
+    state.phase = TURN
+    return True

@@ -68,5 +68,7 @@ def _finish(world: World, slot: int) -> None:
     record.output_tokens = one.limit
     whole = one.limit == world.asked[one.rank].output_tokens
     record.ending = OK if whole else INCOMPLETE
+    state.ended += 1
+    state.prompts -= one.prompt
     world.unused[state.unused] = slot
     state.unused += 1

@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 
+from vramledger.simulate.fast.advancing import ADVANCING, FOREVER
 from vramledger.simulate.fast.load import Load
 from vramledger.simulate.fast.records import FEATURES, STEP
 from vramledger.simulate.settings import Settings
@@ -38,6 +39,7 @@ STATE: Final = np.dtype(
         ("settled", np.int64),
         ("settled_ns", np.int64),
         ("settled_step", np.int64),
+        *ADVANCING,
         # blocks and requests
         ("free", np.int64),
         ("total", np.int64),
@@ -54,7 +56,6 @@ STATE: Final = np.dtype(
         ("unused", np.int64),
         ("stale", np.int64),
         # requests that outgrow the whole pool, as `loop` counts them
-        ("events", np.int64),
         ("outgrown", np.int64),  # the request that did so last
         ("thrashes", np.bool_),
         # the step being scheduled
@@ -62,7 +63,6 @@ STATE: Final = np.dtype(
         ("preempted", np.int64),
         *((name, np.int64) for name in FEATURES),
         ("rows", np.int64),
-        ("stuck", np.bool_),
     ],
     align=True,
 )
@@ -169,6 +169,7 @@ def _state(settings: Settings, total: int, slots: int) -> "Rows":
         "last": NOBODY,
         "prefilling": NOBODY,
         "outgrown": NOBODY,
+        "until": FOREVER,
         "unused": slots,
     }
     for name, value in values.items():
