@@ -53,7 +53,12 @@ class EngineLoop:
     """
 
     def __init__(
-        self, scheduler: Scheduler, cost: Cost, observe: Observer | None = None, *, stops: bool = False
+        self,
+        scheduler: Scheduler,
+        cost: Cost,
+        observe: Observer | None = None,
+        *,
+        stops: bool = False,
     ) -> None:
         self.settings = scheduler.settings
         self.scheduler = scheduler
@@ -278,8 +283,10 @@ class EngineLoop:
         return min(events, default=None)
 
     def _wait_for_others(self, until: int) -> bool:
-        """Nobody can be scheduled and nothing runs; an arrival behind a request that can never start does
-        not help, but its client may leave."""
+        """Nobody can be scheduled and nothing runs: only an arrival or a client that leaves changes that.
+
+        An arrival behind a request that can never start does not help, but its client may leave.
+        """
         when = self._others_come()
         if when is None:
             self.stuck = "" if self.more else self._why_stuck()

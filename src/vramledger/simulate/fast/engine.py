@@ -4,13 +4,12 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from vramledger.errors import CannotKnow
 from vramledger.simulate.fast.advancing import SITTING, TURN
 from vramledger.simulate.fast.compiled import note_compiled, say_if_compiling
 from vramledger.simulate.fast.kernels import Kernel, kernel_for
 from vramledger.simulate.fast.load import ASKED, Load
 from vramledger.simulate.fast.records import INCOMPLETE, OPEN, RECORD, FastOutcome, new_records
-from vramledger.simulate.fast.refusals import not_followed
+from vramledger.simulate.fast.refusals import refuse_not_followed
 from vramledger.simulate.settings import Settings
 from vramledger.simulate.step_cost import StepCost
 from vramledger.simulate.view import FOREVER, Kind, Moment, View
@@ -42,11 +41,7 @@ class FastEngine:
         every_block: bool = False,
     ) -> None:
         cost.refuse_overflow(settings)
-        reason = not_followed(settings)
-        if reason:
-            raise CannotKnow(
-                f"The compiled simulator does not have {reason} yet; simulate with the plain loop."
-            )
+        refuse_not_followed(settings)
         self._load = load
         self._kernel: Kernel = kernel_for(settings, load, every_block=every_block)
         records = np.zeros(len(load.asked), RECORD)
@@ -89,11 +84,9 @@ class FastEngine:
         self.advance()
         self._put_rows_aside()
         total, world = int(self._state["total"]), self._world
-        found = world._replace(asked=world.asked[:total], records=world.records[:total])
-        found = self._kernel.trim(found, total)
-        self._kernel.close(found)
-        stuck = self._kernel.why_stuck(found)
-        records = found.records
+        self._kernel.close(world)
+        stuck = self._kernel.why_stuck(world)
+        records = world.records[:total]
         records["ending"][records["ending"] == OPEN] = INCOMPLETE
         steps = np.concatenate(self._steps)
         return FastOutcome(records, steps, int(self._state["sent"]), int(self._state["now"]), stuck)
@@ -126,14 +119,23 @@ class FastEngine:
         flies = int(state["sent"]) > int(state["settled"])
         if state["phase"] == TURN:
             idle = not flies and not state["waiting"] and not state["running"]
-            when = self._kernel.arrives(self._world) if idle else now
+            when = self._arrives() if idle else now
             return None if when is None else Moment(max(now, when), Kind.TURN)
         if flies:
             ends = int(self._world.flights["end_ns"][int(state["settled"]) & 1])
             return Moment(max(now, ends), Kind.END)
         sat_out = state["phase"] == SITTING and state["events"] > state["events_then"]
-        when = now if sat_out else self._kernel.others_come(self._world)
+        when = now if sat_out else self._others_come()
         return None if when is None else Moment(max(now, when), Kind.END)
+
+    def _arrives(self) -> int | None:
+        coming = int(self._state["coming"])
+        known = coming < int(self._state["total"])
+        return int(self._world.asked["arrival_ns"][coming]) if known else None
+
+    def _others_come(self) -> int | None:
+        events = (self._arrives(), self._kernel.leaves(self._world))
+        return min((when for when in events if when is not None), default=None)
 
 
 _BLANK: Final = new_records(1)[0]

@@ -22,6 +22,8 @@ class Kernel:
     advance: Callable[[Any], bool]
     close: Callable[[Any], None]
     why_stuck: Callable[[Any], str]
+    open_request: Callable[[Any, int], None]  # the next rank's row of `asked` is there
+    leaves: Callable[[Any], int | None]  # when the next client goes away
 
 
 def kernel_for(settings: Settings, load: Load, *, every_block: bool = False) -> Kernel:
@@ -42,13 +44,33 @@ def counting() -> Kernel:
     ) -> Any:
         return new_world(settings, load, cost, records, rows)
 
-    return Kernel("counting", make, advance, close, why_stuck)
+    return Kernel(
+        name="counting",
+        new_world=make,
+        advance=advance,
+        close=close,
+        why_stuck=why_stuck,
+        open_request=lambda _world, _rank: None,
+        leaves=lambda _world: None,
+    )
 
 
 def following() -> Kernel:
     """A whole engine block by block."""
     from vramledger.simulate.fast.blocks.closing import close, why_stuck
     from vramledger.simulate.fast.blocks.run import advance
-    from vramledger.simulate.fast.blocks.world import new_world
+    from vramledger.simulate.fast.blocks.world import new_world, open_request
 
-    return Kernel("blocks", new_world, advance, close, why_stuck)
+    return Kernel(
+        name="blocks",
+        new_world=new_world,
+        advance=advance,
+        close=close,
+        why_stuck=why_stuck,
+        open_request=open_request,
+        leaves=_leaves,
+    )
+
+
+def _leaves(world: Any) -> int | None:
+    return int(world.leaving["key"][0]) if world.engine["leaving"][0] else None

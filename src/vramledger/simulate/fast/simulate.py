@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from vramledger.simulate.fast.compiled import note_compiled, say_if_compiling
+from vramledger.simulate.fast.kernels import Kernel, kernel_for
 from vramledger.simulate.fast.load import Load, refuse_nonsense
 from vramledger.simulate.fast.records import INCOMPLETE, OPEN, FastOutcome, new_records
-from vramledger.simulate.fast.refusals import not_counted, refuse_not_followed
+from vramledger.simulate.fast.refusals import refuse_not_followed
 from vramledger.simulate.settings import Settings
 from vramledger.simulate.step_cost import StepCost
 
@@ -47,50 +48,24 @@ def simulate_fast(
     cost.refuse_overflow(settings)
     refuse_not_followed(settings)
     records = new_records(len(load.asked))
-    if every_block or not_counted(settings, load):
-        return _follow(settings, load, cost, records, seed, sink)
-    return _count(settings, load, cost, records, sink)
+    kernel = kernel_for(settings, load, every_block=every_block)
+    world = kernel.new_world(settings, load, cost, records, _ROWS, seed)
+    steps = _run(kernel, world, sink)
+    kernel.close(world)
+    return _outcome(world, steps, kernel.why_stuck(world))
 
 
-def _count(
-    settings: Settings, load: Load, cost: StepCost, records: "Rows", sink: Sink | None
-) -> FastOutcome:
-    from vramledger.simulate.fast.counting.closing import close, why_stuck
-    from vramledger.simulate.fast.counting.run import advance
-    from vramledger.simulate.fast.counting.world import new_world
-
-    world = new_world(settings, load, cost, records, _ROWS)
-    steps = _run("counting", advance, world, world.engine, sink)
-    close(world)
-    return _outcome(world, steps, why_stuck(world))
-
-
-def _follow(
-    settings: Settings, load: Load, cost: StepCost, records: "Rows", seed: int, sink: Sink | None
-) -> FastOutcome:
-    from vramledger.simulate.fast.blocks.closing import close, why_stuck
-    from vramledger.simulate.fast.blocks.run import advance
-    from vramledger.simulate.fast.blocks.world import new_world
-
-    world = new_world(settings, load, cost, records, _ROWS, seed)
-    steps = _run("blocks", advance, world, world.engine, sink)
-    close(world)
-    return _outcome(world, steps, why_stuck(world))
-
-
-def _run(
-    kernel: str, advance: Callable[[Any], bool], world: Any, engine: "Rows", sink: Sink | None
-) -> "Rows":
+def _run(kernel: Kernel, world: Any, sink: Sink | None) -> "Rows":
     """Advance until it is over; the rows of all steps, or none where a sink takes them."""
-    say_if_compiling(kernel)
+    say_if_compiling(kernel.name)
     kept: list[Rows] = []
     take = sink or (lambda rows: kept.append(rows.copy()))
     over = False
     while not over:
-        over = advance(world)
-        take(world.rows[: engine["rows"][0]])
-        engine["rows"] = 0
-    note_compiled(kernel)
+        over = kernel.advance(world)
+        take(world.rows[: world.engine["rows"][0]])
+        world.engine["rows"] = 0
+    note_compiled(kernel.name)
     return np.concatenate(kept) if kept else world.rows[:0].copy()
 
 

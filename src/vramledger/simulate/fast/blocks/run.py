@@ -1,5 +1,6 @@
 """The engine loop around the steps, as `simulate.loop` has it."""
 
+from vramledger.simulate.fast.advancing import SITTING, TURN, WAITING
 from vramledger.simulate.fast.blocks.admission import admit_waiting
 from vramledger.simulate.fast.blocks.queues import (
     add_waiting,
@@ -11,7 +12,6 @@ from vramledger.simulate.fast.blocks.running import abandon, known, serve_runnin
 from vramledger.simulate.fast.blocks.settle import settle
 from vramledger.simulate.fast.blocks.tables import release
 from vramledger.simulate.fast.blocks.world import ABORTED, FINISHED, RUNNING, World
-from vramledger.simulate.fast.advancing import SITTING, TURN, WAITING
 from vramledger.simulate.fast.compiled import compiled, compiled_entry
 from vramledger.simulate.fast.cost import cost_ns
 from vramledger.simulate.fast.load import NEVER

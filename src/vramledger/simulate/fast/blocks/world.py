@@ -240,6 +240,12 @@ def _requests(load: Load) -> "Rows":
     return requests
 
 
+def open_request(world: World, rank: int) -> None:
+    """A request whose row of `asked` has just been written."""
+    request, asked = world.requests[rank], world.asked[rank]
+    request["prompt"], request["asked"] = asked["input_tokens"], asked["output_tokens"]
+
+
 def _blocks(count: int) -> "Rows":
     blocks = np.zeros(count, BLOCK)
     blocks["group"] = NAMELESS
