@@ -5,7 +5,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from vramledger.simulate.engines import Arriving, Engine, _load, _plain, columns_of, run_engines
+from vramledger.simulate.columns import columns_of
+from vramledger.simulate.engines import Arriving, Engine, _load, _plain, run_engines
 from vramledger.simulate.fast.records import RECORD, STEP
 from vramledger.simulate.groups import FullAttention, SlidingWindow
 from vramledger.simulate.keys import spread_prefix
@@ -157,3 +158,38 @@ def test_the_prefix_cache_saves_work_in_either_simulator() -> None:
         (engine,), _ = play(settings, shared)
         assert engine.found.requests["hit_tokens"][0] == 0
         assert engine.found.requests["hit_tokens"].max() == 128
+
+
+def routed(
+    load: Arriving, engines: int, router: str, closed: int | None = None
+) -> tuple[Engine, ...]:
+    return run_engines(
+        Settings(**PLAIN), load, COST, engines, seed=0, progress=lambda *_: None,
+        router=router, closed=closed,
+    )  # fmt: skip
+
+
+def test_every_router_sends_each_request_to_one_engine() -> None:
+    load = arriving(80)
+    for router in ("round-robin", "least-loaded", "prefix-aware"):
+        for closed in (None, 5):
+            engines = routed(load, 3, router, closed)
+            places = np.sort(np.concatenate([engine.places for engine in engines]))
+            assert places.tolist() == list(range(80))
+            assert all(len(one.places) == len(one.found.requests) for one in engines)
+            assert all((one.due_ns is None) == (closed is None) for one in engines)
+
+
+def test_the_least_loaded_engine_spares_requests_a_queue() -> None:
+    load = arriving(300, seed=3)
+    waits = {}
+    for router in ("round-robin", "least-loaded"):
+        found = [engine.found.requests for engine in routed(load, 4, router)]
+        waits[router] = sum(int((one["scheduled_ns"] - one["queued_ns"]).sum()) for one in found)
+    assert waits["least-loaded"] < waits["round-robin"]
+
+
+def test_one_engine_needs_no_router() -> None:
+    load = arriving(30)
+    (alone,), (sent,) = routed(load, 1, "round-robin"), routed(load, 1, "prefix-aware")
+    assert alone.found.requests.tolist() == sent.found.requests.tolist()

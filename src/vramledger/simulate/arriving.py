@@ -29,4 +29,5 @@ def arriving_of(offered: Offered, coefficients: Coefficients, block_size: int | 
         prefixes=no_prefixes(len(offered))
         if block_size is None or not offered.shares_prefixes
         else prefixes_of(offered, block_size),
+        front_ns=front,
     )

@@ -1,7 +1,8 @@
-"""A load on equal engines behind a router that goes round: each is simulated on its own.
+"""A load on equal engines behind a router.
 
-The router sends request i, in the order they are due, to engine i modulo their number, whatever they are doing, so
-that no engine depends on another.
+By default the router goes round: it sends request i, in the order they are due, to engine i modulo their number,
+whatever they are doing, so that each engine is simulated on its own. Other routers look at the engines, and in a closed
+loop the clients do: then all engines are simulated in one order of time (`routing`).
 """
 
 from collections.abc import Callable
@@ -11,21 +12,18 @@ import numpy as np
 
 from vramledger.errors import CannotKnow
 from vramledger.frozen import frozen
-from vramledger.simulate.fast.load import ASKED, Load
-from vramledger.simulate.fast.records import (
-    ENDINGS,
-    FEATURES,
-    PAUSE,
-    RECORD,
-    STEP,
-    UNSET,
-    FastOutcome,
-)
+from vramledger.simulate.columns import columns_of
+from vramledger.simulate.fast.engine import FastEngine
+from vramledger.simulate.fast.load import ASKED, Load, refuse_nonsense
+from vramledger.simulate.fast.records import UNSET, FastOutcome
 from vramledger.simulate.fast.simulate import simulate_fast
 from vramledger.simulate.loop import simulate
-from vramledger.simulate.outcome import Outcome
 from vramledger.simulate.prefixes import Prefixes
-from vramledger.simulate.request import Arrival
+from vramledger.simulate.routing.closed_loop import ClosedLoop
+from vramledger.simulate.routing.dispatch import Dispatch
+from vramledger.simulate.routing.engine import arrivals_of, engines_for
+from vramledger.simulate.routing.open_loop import send_all
+from vramledger.simulate.routing.registry import ROUND_ROBIN, router_for
 from vramledger.simulate.settings import Settings
 from vramledger.simulate.step_cost import StepCost
 
@@ -51,6 +49,7 @@ class Arriving:
     output_tokens: "Integers"
     cancel_after_ns: "Integers"  # -1 for a client that waits
     prefixes: Prefixes
+    front_ns: "Integers | None" = None  # from each one's client to its engine; None for no time
 
     def __len__(self) -> int:
         return len(self.arrival_ns)
@@ -58,11 +57,15 @@ class Arriving:
 
 @frozen
 class Engine:
-    """What one engine did: `RECORD` rows of the requests in `places`, `STEP` rows numbered from 0."""
+    """What one engine did: `RECORD` rows of the requests in `places`, `STEP` rows numbered from 0.
+
+    `due_ns` is when each was sent where only the simulation tells, as in a closed loop.
+    """
 
     places: "Integers"  # of its requests among all
     found: FastOutcome
     compiled: bool
+    due_ns: "Integers | None" = None
 
 
 def run_engines(
@@ -73,12 +76,66 @@ def run_engines(
     *,
     seed: int,
     progress: Progress,
+    router: str = ROUND_ROBIN,
+    closed: int | None = None,
 ) -> tuple[Engine, ...]:
     """Every engine's part of the load, simulated: compiled where that is possible, else step by step.
 
+    Args:
+        settings: the scheduler's arguments, the same for all.
+        arriving: the requests.
+        cost: what a step costs.
+        engines: how many.
+        seed: decides which drafts are accepted, and where a router begins among equals.
+        progress: is told how many requests have ended.
+        router: a name of `routing.registry.ROUTERS`.
+        closed: requests in flight of a closed loop, which ignores the times of arrival; None for the workload's own.
+
     Raises:
-        BadInput: requests or costs that no simulator takes.
+        BadInput: requests, costs or names that no simulator takes.
     """
+    if closed is None and (router == ROUND_ROBIN or engines == 1):
+        return _each_alone(settings, arriving, cost, engines, seed, progress)
+    load = _load(arriving, np.arange(len(arriving)))
+    refuse_nonsense(load)
+    many = engines_for(settings, load, cost, engines, seed=seed, stops=closed is not None)
+    dispatch = Dispatch(many, router_for(router, engines, seed), load, settings.block_size)
+    told = _shifted(progress, 0, len(arriving))
+    sent = None
+    if closed is None:
+        send_all(dispatch, arriving.arrival_ns, told)
+    else:
+        none = np.zeros(len(arriving), np.int64)
+        front = none if arriving.front_ns is None else arriving.front_ns
+        loop = ClosedLoop(dispatch, front, closed)
+        loop.run(told)
+        sent = loop.sent_ns
+    found = _routed(dispatch, sent, compiled=isinstance(many[0], FastEngine))
+    progress(len(arriving), len(arriving))
+    return found
+
+
+def _routed(
+    dispatch: Dispatch, sent_ns: "Integers | None", *, compiled: bool
+) -> tuple[Engine, ...]:
+    """What became of the requests, by engine; one that got none has idled."""
+    found = []
+    for engine, places in zip(dispatch.engines, dispatch.places, strict=True):
+        at = np.array(places, np.int64)
+        due = None if sent_ns is None else sent_ns[at]
+        found.append(Engine(at, _numbered(engine.finish()), compiled, due))
+    return tuple(found)
+
+
+def _each_alone(
+    settings: Settings,
+    arriving: Arriving,
+    cost: StepCost,
+    engines: int,
+    seed: int,
+    progress: Progress,
+) -> tuple[Engine, ...]:
+    """Engines that do not depend on each other, one after another."""
     done: list[Engine] = []
     for number in range(min(engines, len(arriving))):
         places = np.arange(number, len(arriving), engines)
@@ -154,45 +211,4 @@ def _plain(
             ended += len(over)
             advance(ended)
 
-    return columns_of(simulate(settings, _arrivals(load), cost, seed=seed, observe=observe))
-
-
-def _arrivals(load: Load) -> list[Arrival]:
-    pieces = np.arange(load.pieces)
-    found = []
-    for asked in load.asked:
-        start = asked["prefix_start"]
-        own = load.prefix[start : start + asked["prefix_length"]]
-        cancel = int(asked["cancel_after_ns"])
-        found.append(
-            Arrival(
-                int(asked["arrival_ns"]),
-                int(asked["input_tokens"]),
-                int(asked["output_tokens"]),
-                tuple((own[:, None] * load.pieces + pieces).ravel().tolist()),
-                cancel_after_ns=None if cancel == UNSET else cancel,
-            )
-        )
-    return found
-
-
-def columns_of(outcome: Outcome) -> FastOutcome:
-    """A run of the plain loop as rows of numbers."""
-    requests = np.zeros(len(outcome.requests), RECORD)
-    for name in RECORD.names or ():
-        if name == "ending":
-            values = [ENDINGS.index(one.ending) for one in outcome.requests]
-        else:
-            values = [_number(getattr(one, name)) for one in outcome.requests]
-        requests[name] = values
-    steps = np.zeros(len(outcome.steps), STEP)
-    for name in STEP.names or ():
-        steps[name] = [getattr(s.features if name in FEATURES else s, name) for s in outcome.steps]
-    pauses = np.zeros(len(outcome.pauses), PAUSE)
-    for name in PAUSE.names or ():
-        pauses[name] = [getattr(pause, name) for pause in outcome.pauses]
-    return FastOutcome(requests, steps, len(steps), outcome.end_ns, outcome.stuck, pauses)
-
-
-def _number(value: int | None) -> int:
-    return UNSET if value is None else value
+    return columns_of(simulate(settings, arrivals_of(load), cost, seed=seed, observe=observe))
