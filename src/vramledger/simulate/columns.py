@@ -2,7 +2,15 @@
 
 import numpy as np
 
-from vramledger.simulate.fast.records import ENDINGS, FEATURES, PAUSE, RECORD, STEP, UNSET, FastOutcome
+from vramledger.simulate.fast.records import (
+    ENDINGS,
+    FEATURES,
+    PAUSE,
+    RECORD,
+    STEP,
+    UNSET,
+    FastOutcome,
+)
 from vramledger.simulate.outcome import Outcome
 
 
