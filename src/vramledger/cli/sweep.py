@@ -26,6 +26,9 @@ from vramledger.errors import ExitCode
 )
 @click.option("--one-at-a-time", "alone", is_flag=True, help="Each change alone; the default.")
 @click.option("--grid", is_flag=True, help="Every combination of the values.")
+@click.option("--search", is_flag=True, help="Find the settings that serve the contract best.")
+@click.option("--gpus", type=click.IntRange(1, 1024), help="Most GPUs of a search; 8 by default.")
+@click.option("--objective", help="gpus (the fewest that hold; the default) or goodput-per-gpu.")
 @limit_option
 @click.option("--scenario", help="daily, peak, long-burst, tail, day or night; or one of the plan.")
 @click.option("--rate-scale", type=float, help="Arrivals times this.")
@@ -35,6 +38,11 @@ from vramledger.errors import ExitCode
 @click.option("--coefficients", help="A file with your own step-time coefficients.")
 @click.option("--seed", type=click.IntRange(min=0), default=0, help="Of every draw; 0 by default.")
 @click.option("--jobs", type=click.IntRange(min=1), help="Processes; by default one a core.")
+@click.option(
+    "--ray",
+    metavar="ADDRESS",
+    help="A Ray cluster that simulates: auto, HOST:PORT, ray://HOST:PORT.",
+)
 @click.option(
     "-o",
     "out",

@@ -1,6 +1,7 @@
 """The options of ``vram sweep`` as a sweep, carried out."""
 
 from collections.abc import Mapping
+from importlib.util import find_spec
 from typing import Any, Final
 
 from vramledger.cli.limit_option import with_limits
@@ -9,13 +10,18 @@ from vramledger.cli.simulate_asked import question_of
 from vramledger.cli.workload.progress_bar import progress_bar
 from vramledger.errors import BadInput
 from vramledger.methods.sweep.base import Base
-from vramledger.methods.sweep.compare import Swept, compared
-from vramledger.methods.sweep.grid import axes_of, grid, one_at_a_time
+from vramledger.methods.sweep.compare import Swept, compared, searched
+from vramledger.methods.sweep.grid import Axis, axes_of, grid, one_at_a_time
 from vramledger.methods.sweep.local import LocalWorkers, cores
+from vramledger.methods.sweep.objective import Objective, objective_of
+from vramledger.methods.sweep.on_ray import RayWorkers
 from vramledger.methods.sweep.run import Sweep, Workers
+from vramledger.methods.sweep.search import Bounds, search
 from vramledger.simulate.planned import is_plan
+from vramledger.workload.store import read_metadata
 
-_OWN: Final = ("settings", "alone", "grid", "jobs", "out")
+_OWN: Final = ("settings", "alone", "grid", "search", "gpus", "objective", "jobs", "ray", "out")
+_MOST_GPUS: Final = 8
 
 
 def swept(asked: Mapping[str, Any]) -> Swept:
@@ -28,19 +34,25 @@ def swept(asked: Mapping[str, Any]) -> Swept:
     """
     if asked["alone"] and asked["grid"]:
         raise BadInput("--one-at-a-time and --grid are two ways to combine changes; choose one.")
-    if not asked["settings"]:
+    _check_search(asked)
+    if not asked["settings"] and not asked["search"]:
         raise BadInput(
             "There is nothing to change; state settings with --set, such as --set max-num-seqs=64,128."
         )
     base = base_of(asked)
+    if asked["search"] and base.question.contract is None:
+        raise BadInput(
+            "A search needs a contract to serve; state its lines with --limit, or give a plan that has one."
+        )
     axes = axes_of(asked["settings"], base)
-    points = grid(axes) if asked["grid"] else one_at_a_time(axes)
     with (
         Sweep(base, workers_of(asked), asked["out"]) as sweep,
         progress_bar("sweep", "points") as bar,
     ):
-        results = sweep.play(points, bar)
-    return compared(base, results)
+        if asked["search"]:
+            return searched(base, search(sweep, _bounds(asked, axes), _objective(asked), bar))
+        points = grid(axes) if asked["grid"] else one_at_a_time(axes)
+        return compared(base, sweep.play(points, bar))
 
 
 def base_of(asked: Mapping[str, Any]) -> Base:
@@ -51,6 +63,7 @@ def base_of(asked: Mapping[str, Any]) -> Base:
     """
     of_simulate = {name: value for name, value in asked.items() if name not in _OWN}
     question = question_of({**_defaults(asked["launch"]), **of_simulate})
+    read_metadata(question.part.workload)  # what is no workload is refused before anything starts
     plan = asked["launch"] if is_plan(asked["launch"]) else None
     return Base(
         question,
@@ -61,9 +74,47 @@ def base_of(asked: Mapping[str, Any]) -> Base:
     )
 
 
+def _check_search(asked: Mapping[str, Any]) -> None:
+    """Refuse options of a search without one, and a search beside other ways to combine changes."""
+    for name in ("gpus", "objective"):
+        if asked[name] is not None and not asked["search"]:
+            raise BadInput(f"--{name} has a part only in a search; add --search or leave it out.")
+    if asked["search"] and (asked["alone"] or asked["grid"]):
+        raise BadInput("--search chooses its own points; leave --one-at-a-time and --grid out.")
+
+
+def _bounds(asked: Mapping[str, Any], axes: tuple[Axis, ...]) -> Bounds:
+    return Bounds.of(asked["gpus"] or _MOST_GPUS, axes)
+
+
+def _objective(asked: Mapping[str, Any]) -> Objective:
+    return objective_of(asked["objective"] or "gpus")
+
+
 def workers_of(asked: Mapping[str, Any]) -> Workers:
-    """Who simulates."""
+    """Who simulates.
+
+    Raises:
+        BadInput: Ray is asked for and not installed, or beside --jobs.
+    """
+    if asked["ray"] is not None:
+        if asked["jobs"] is not None:
+            raise BadInput(
+                "--jobs counts processes here, and --ray simulates elsewhere; choose one."
+            )
+        need_ray()
+        return RayWorkers(asked["ray"])
     return LocalWorkers(asked["jobs"] or cores())
+
+
+def need_ray() -> None:
+    """Refuse where Ray is absent.
+
+    Raises:
+        BadInput: with what to install.
+    """
+    if find_spec("ray") is None:
+        raise BadInput("--ray needs Ray; run pip install 'vramledger[full,ray]'.")
 
 
 def _defaults(launch: str) -> dict[str, Any]:

@@ -9,6 +9,14 @@ from vramledger.methods.sweep.columns import NO_HITS, OWN
 from vramledger.methods.sweep.compare import Compared, Effect, Swept
 from vramledger.methods.sweep.row import Row
 from vramledger.report.number import share
+from vramledger.report.sweep_search import (
+    SETTINGS,
+    SHOWN,
+    search_lines,
+    settings_cells,
+    trial_lines,
+)
+from vramledger.report.sweep_tensor import tensor_lines
 from vramledger.report.table import table
 
 
@@ -50,10 +58,13 @@ _REST: Final = (
 def to_text(found: Swept) -> str:
     """The sweep as lines of text; its title says that all is simulated."""
     lines = _title(found)
+    if found.found is not None:
+        lines += search_lines(found.found)
     prefixes = [OWN, NO_HITS] if any(row.has_own for row in found.rows) else [NO_HITS]
     for prefix in prefixes:
         lines += ["", _SECTION[prefix], *_table(found, prefix)]
-    lines += _effects(found) + _reasons(found)
+    lines += _effects(found) if found.found is None else trial_lines(found.trials)
+    lines += [*tensor_lines(found.tensor_steps), *_reasons(found)]
     if found.results.interrupted:
         done, asked = len(found.rows), found.results.asked
         lines += ["", f"interrupted: {done:,} of {asked:,} points were simulated."]
@@ -84,17 +95,31 @@ def _title(found: Swept) -> list[str]:
 def _table(found: Swept, prefix: str) -> list[str]:
     contract = any(row.verdict for row in found.rows)
     columns = (*(_GOODPUT if contract else _ANSWERED), *_REST)
-    head = ["change", "verdict", "GPUs", *(column.head for column in columns), "limit"]
-    rows = [_cells(row, columns, prefix) for row in found.rows]
-    return table(head, rows, frozenset(range(2, len(head) - 1)))
+    named = _named if found.found is None else settings_cells
+    first = ["change"] if found.found is None else list(SETTINGS)
+    head = [*first, "verdict", "GPUs", *(column.head for column in columns), "limit"]
+    rows = [[*named(row), *_cells(row, columns, prefix)] for row in _shown(found)]
+    return table(head, rows, frozenset(range(len(first) + 1, len(head) - 1)))
+
+
+def _named(row: Row) -> list[str]:
+    return [row.point.label]
+
+
+def _shown(found: Swept) -> tuple[Row, ...]:
+    """The points as asked; of a search the best, and the base."""
+    if found.found is None:
+        return found.rows
+    best = found.found.ranking[:SHOWN]
+    return best if found.start is None or found.start in best else (*best, found.start)
 
 
 def _cells(row: Row, columns: tuple[_Column, ...], prefix: str) -> list[str]:
     gpus = row.columns.get("gpus")
     said = [_cell(row.figure(column.name, prefix), column.say) for column in columns]
     verdict = (row.verdict or "-") if row.simulated else row.status.value
-    limit = row.figure("bound_by", prefix) or ""
-    return [row.point.label, str(verdict), "-" if gpus is None else str(gpus), *said, limit]
+    limit = str(row.figure("bound_by", prefix) or "").replace("_", " ")
+    return [str(verdict), "-" if gpus is None else str(gpus), *said, limit]
 
 
 def _cell(value: Any, say: Callable[[float], str]) -> str:
@@ -135,7 +160,6 @@ def _change(effect: Effect) -> str:
 
 
 def _reasons(found: Swept) -> list[str]:
-    lines = [
-        f"{row.point.label}: {row.columns['reason']}" for row in found.rows if not row.simulated
-    ]
+    shown = found.rows if found.found is None else _shown(found)
+    lines = [f"{row.point.label}: {row.columns['reason']}" for row in shown if not row.simulated]
     return ["", "NOT SIMULATED", *lines] if lines else []

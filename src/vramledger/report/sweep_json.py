@@ -7,6 +7,7 @@ from typing import Any, Final
 from vramledger.methods.sweep.columns import FIGURES, NO_HITS, OWN, RESULTS
 from vramledger.methods.sweep.compare import Compared, Swept
 from vramledger.methods.sweep.row import Row
+from vramledger.methods.sweep.tensor_steps import TensorStep
 
 SCHEMA: Final = "vramledger.sweep/1"
 _HEAD: Final = tuple(
@@ -34,6 +35,7 @@ def to_json(found: Swept) -> dict[str, Any]:
         "interrupted": found.results.interrupted,
         "base": None if found.start is None else _row(found.start),
         "points": [_compared(point) for point in found.points],
+        "tensor_steps": [_tensor_step(step) for step in found.tensor_steps],
     }
 
 
@@ -49,6 +51,33 @@ def _compared(point: Compared) -> dict[str, Any]:
         },
         "broke": list(point.broke),
         "mended": list(point.mended),
+    }
+
+
+def _tensor_step(step: TensorStep) -> dict[str, Any]:
+    link = step.link
+    return {
+        "changes": step.label,
+        "tp": [step.before, step.after],
+        "gpu": step.gpu or None,
+        "server_gpus": step.server_gpus or None,
+        "in_flight": step.in_flight,
+        "link": None
+        if link is None
+        else {"kind": "PCIe" if link.pcie else "fabric", "gb_per_s": link.bytes_per_s / 1e9},
+        "basis": "derived",
+        "reason": step.reason or None,
+        "figures": [
+            {
+                "name": turn.name,
+                "before": turn.before,
+                "after": turn.after,
+                "rises": turn.rises,
+                "sign_changes_at_gb_per_s": [rate / 1e9 for rate in turn.at],
+                "rises_on_faster_links": turn.rises_above,
+            }
+            for turn in step.turns
+        ],
     }
 
 

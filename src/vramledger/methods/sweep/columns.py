@@ -37,6 +37,8 @@ _HEAD: Final = {
     "kv_cache_dtype": Column("string", "", "How keys and values are held.", _NOT_SIMULATED),
     "kv_blocks": Column("int64", "blocks", "Pool of one engine, null block included.", _NOT_SIMULATED),
     "block_tokens": Column("int64", "tokens", "A block's tokens.", _NOT_SIMULATED),
+    "input_tokens_mean": Column("float64", "tokens", "Mean input of the requests.", _NOT_SIMULATED),
+    "output_tokens_mean": Column("float64", "tokens", "Mean output of the requests.", _NOT_SIMULATED),
 }  # fmt: skip
 
 _COUNTS: Final = {

@@ -1,5 +1,6 @@
 """Each change held against the base: differences, ratios, and what it broke or mended."""
 
+from dataclasses import replace
 from typing import Final
 
 from vramledger.errors import ExitCode
@@ -7,6 +8,9 @@ from vramledger.frozen import frozen
 from vramledger.methods.sweep.base import Base
 from vramledger.methods.sweep.row import Row, Status, Verdict
 from vramledger.methods.sweep.run import Results
+from vramledger.methods.sweep.search import Found
+from vramledger.methods.sweep.tensor_steps import TensorStep, tensor_steps
+from vramledger.methods.sweep.trials import Trial, trials
 
 COMPARED: Final = (
     "goodput_per_hour",
@@ -68,6 +72,9 @@ class Swept:
     results: Results
     start: Row | None  # the base's row; None where it was interrupted before
     points: tuple[Compared, ...]
+    tensor_steps: tuple[TensorStep, ...] = ()
+    found: Found | None = None  # of a search
+    trials: tuple[Trial, ...] = ()
 
     @property
     def rows(self) -> tuple[Row, ...]:
@@ -91,7 +98,18 @@ def compared(base: Base, results: Results) -> Swept:
     """The results beside the base's own row."""
     start = next((row for row in results.rows if not row.point.changes), None)
     points = tuple(_beside(row, start) for row in results.rows if row.point.changes)
-    return Swept(base, results, start, points)
+    return Swept(base, results, start, points, tensor_steps(base, results.rows))
+
+
+def searched(base: Base, found: Found) -> Swept:
+    """A search's points beside the base, with the trials that would confirm it."""
+    swept = compared(base, found.results)
+    return replace(
+        swept,
+        tensor_steps=tensor_steps(base, found.layouts),
+        found=found,
+        trials=trials(base, found),
+    )
 
 
 def _beside(row: Row, start: Row | None) -> Compared:

@@ -78,6 +78,8 @@ def _simulated(found: Simulation) -> dict[str, Any]:
         "kv_cache_dtype": found.pool.layout.cache_dtype,
         "kv_blocks": found.pool.num_blocks,
         "block_tokens": found.main.settings.block_size,
+        "input_tokens_mean": float(found.offered.input_tokens.mean()),
+        "output_tokens_mean": float(found.offered.output_tokens.mean()),
         **{
             f"{NO_HITS}{name}": value
             for name, value in _figures(found.no_hits, found, gpus).items()

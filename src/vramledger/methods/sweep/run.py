@@ -42,6 +42,7 @@ class Sweep:
         self._workers = workers
         self._store = None if file is None else Store(file, named)
         self._known: dict[str, Row] = dict(self._store.rows) if self._store else {}
+        self._before = frozenset(self._known)
 
     def __enter__(self) -> Self:
         return self
@@ -58,7 +59,8 @@ class Sweep:
         """
         hashes = {point: point.hash(self._digest) for point in points}
         missing = [point for point, named in hashes.items() if named not in self._known]
-        reused = done = len(hashes) - len(missing)
+        reused = len(self._before.intersection(hashes.values()))
+        done = len(hashes) - len(missing)
         progress(done, len(hashes))
         interrupted = False
         try:

@@ -18,6 +18,11 @@ from vramledger.simulate.run import Question
 from vramledger.workload.scenarios import DEFINITIONS
 
 OPTION: Final = "--set"
+TENSOR: Final = "tensor-parallel-size"
+DATA: Final = "data-parallel-size"
+KV: Final = "kv-cache-dtype"
+SEQUENCES: Final = "max-num-seqs"
+BUDGET: Final = "max-num-batched-tokens"
 _VERSION: Final = "engine-version"
 _MODEL: Final = "model"
 _MOST_RATE: Final = 1000.0
@@ -76,17 +81,16 @@ def _flag(name: str, question: Question) -> FlagMatch:
 
 
 def _with_flags(question: Question, flags: Mapping[str, str]) -> Question:
-    """The launch read anew with these words behind its own: the last of a name counts."""
-    case = question.case
+    """The launch with these flags in place of its own of those names, as its engine reads them."""
     if not flags:
         return question
-    dropped = {name for name, value in flags.items() if _is_off_switch(name, value, question)}
-    words = [word for name, value in flags.items() for word in _words(name, value, question)]
-    arguments = (*case.launch.arguments, *(Argument(word) for word in words))
-    launch = replace(case.launch, arguments=arguments)
-    read = parse(launch, case.version or launch.version)
-    kept = tuple(flag for flag in read.flags if flag.name not in dropped)
-    launch = replace(read, model=case.launch.model, flags=kept)
+    case, own = question.case, question.case.launch
+    words = tuple(
+        Argument(word) for name, value in flags.items() for word in _words(name, value, question)
+    )
+    read = parse(replace(own, arguments=words, where=OPTION), case.version or own.version)
+    kept = tuple(flag for flag in own.flags if flag.name not in flags)
+    launch = replace(own, flags=(*kept, *read.flags), arguments=(*own.arguments, *words))
     return replace(question, case=replace(case, launch=launch))
 
 
@@ -100,11 +104,6 @@ def _words(name: str, value: str, question: Question) -> tuple[str, ...]:
     if spec.arity is Arity.MANY:
         return (f"--{name}", *value.split())
     return (f"--{name}={value}",)
-
-
-def _is_off_switch(name: str, value: str, question: Question) -> bool:
-    spec = _flag(name, question).spec
-    return spec.arity is Arity.NONE and spec.kind is not Kind.BOOLEAN and not _is_on(name, value)
 
 
 def _is_on(name: str, value: str) -> bool:
@@ -122,7 +121,7 @@ def _gpu(_base: Base, question: Question, value: str) -> Question:
 def _version(_base: Base, question: Question, value: str) -> Question:
     rules_for(value)  # an unknown one is refused here
     case = question.case
-    launch = replace(parse(case.launch, value), model=case.launch.model)
+    launch = replace(parse(case.launch, value), model=case.launch.model)  # it may lack a flag
     return replace(question, case=replace(case, launch=launch, version=value))
 
 

@@ -5,6 +5,7 @@ import shutil
 from collections.abc import Iterable, Mapping
 from contextlib import contextmanager
 from pathlib import Path
+from time import monotonic
 from typing import TYPE_CHECKING, Any, Final
 
 from vramledger.errors import BadInput
@@ -20,7 +21,8 @@ if TYPE_CHECKING:
 
     import pyarrow as pa
 
-SEGMENT_ROWS: Final = 32
+SEGMENT_ROWS: Final = 64
+SEGMENT_S: Final = 5.0  # after which a segment is written with what it has
 _SCHEMA: Final = "vramledger.sweep-results/1"
 
 
@@ -28,7 +30,7 @@ class Store:
     """The rows of one base that are known, and the place where new ones go.
 
     Rows are added one by one, put on disk in segments beside the file, and merged into it by
-    `close`. A process that is killed loses at most the rows of a segment that is not full.
+    `close`. A process that is killed loses at most the rows of the last seconds.
 
     Raises:
         BadInput: the file is none of a sweep, of another base, or cannot be read or written.
@@ -41,21 +43,22 @@ class Store:
         self.rows: dict[str, Row] = {}
         self._fresh: list[Row] = []
         self._count = 0
+        self._flushed = monotonic()
         for file in self._files():
             for row in _read(file, self._identity):
                 self.rows[row.columns["point"]] = row
-        self._had = len(self.rows)
 
     def add(self, row: Row) -> None:
         """Keep a row."""
         self.rows[row.columns["point"]] = row
         self._fresh.append(row)
-        if len(self._fresh) >= SEGMENT_ROWS:
+        if len(self._fresh) >= SEGMENT_ROWS or monotonic() - self._flushed > SEGMENT_S:
             self.flush()
 
     def flush(self) -> None:
         """Put on disk what is not there yet."""
         fresh, self._fresh = self._fresh, []
+        self._flushed = monotonic()
         if not fresh:
             return
         with _writable(self.path):

@@ -1,0 +1,96 @@
+"""The three live trials that would confirm a search: the best, the runner-up that differs most, the base."""
+
+from math import log2
+from typing import Final
+
+from vramledger.frozen import frozen
+from vramledger.methods.sweep.base import Base, launch_words
+from vramledger.methods.sweep.row import Row
+from vramledger.methods.sweep.search import Found
+from vramledger.methods.sweep.settings import changed
+
+BEST: Final = "best"
+RUNNER_UP: Final = "runner-up"
+BASE: Final = "base"
+
+_NEAR: Final = 1.25  # times the GPUs, or a goodput less by as much: still a rival of the best
+_COMPARED: Final = {
+    "model": "model",
+    "gpu": "GPU",
+    "engine_version": "engine version",
+    "tp": "TP",
+    "dp": "DP",
+    "replicas": "replicas",
+    "kv_cache_dtype": "KV cache",
+    "max_num_seqs": "max-num-seqs",
+    "max_num_batched_tokens": "max-num-batched-tokens",
+}
+
+
+@frozen
+class Difference:
+    """A setting that two deployments do not have in common."""
+
+    name: str
+    here: str
+    there: str
+
+
+@frozen
+class Trial:
+    """One deployment to start and to serve the workload to; `differences` are from the best."""
+
+    role: str
+    row: Row
+    command: str  # that starts one server
+    differences: tuple[Difference, ...]
+
+
+def trials(base: Base, found: Found) -> tuple[Trial, ...]:
+    """Up to three, all different: where the base is the best, a second runner-up stands for it."""
+    best = found.best
+    if best is None:
+        return ()
+    rivals = [row for row in found.ranking if row.simulated and row is not best]
+    chosen = [(BEST, best)]
+    start = next((row for row in found.results.rows if not row.point.changes), None)
+    near = [row for row in rivals if row is not start and _rivals(row, best)]
+    ordered = sorted(near, key=lambda row: -distance(row, best))
+    wanted = 2 if start is None or start is best else 1
+    chosen += [(RUNNER_UP, row) for row in ordered[:wanted]]
+    if start is not None and start is not best:
+        chosen.append((BASE, start))
+    return tuple(_trial(base, role, row, best) for role, row in chosen)
+
+
+def differences(row: Row, other: Row) -> tuple[Difference, ...]:
+    """The settings in which they differ, after every default."""
+    return tuple(
+        Difference(title, str(here), str(there))
+        for name, title in _COMPARED.items()
+        if (here := row.columns.get(name)) != (there := other.columns.get(name))
+    )
+
+
+def distance(row: Row, other: Row) -> float:
+    """How much they differ: 1 for each setting, less for a number that is near."""
+    total = 0.0
+    for name in _COMPARED:
+        here, there = row.columns.get(name), other.columns.get(name)
+        if isinstance(here, int) and isinstance(there, int) and here and there:
+            total += min(abs(log2(here / there)) / 2, 1.0)
+        else:
+            total += here != there
+    return total
+
+
+def _rivals(row: Row, best: Row) -> bool:
+    """Whether it might be the better one in truth: a verdict as good, nearly the GPUs and the goodput."""
+    gpus = row.columns["gpus"] <= _NEAR * best.columns["gpus"]
+    mine, most = (one.figure("goodput_per_gpu_hour") or 0.0 for one in (row, best))
+    return row.verdict == best.verdict and gpus and mine * _NEAR >= most
+
+
+def _trial(base: Base, role: str, row: Row, best: Row) -> Trial:
+    command = launch_words(changed(base, row.point).case.launch)
+    return Trial(role, row, command, () if row is best else differences(row, best))
