@@ -125,8 +125,12 @@ def ready_for(question: Question) -> Ready | NotServed:
     return Ready(question, ledger.deployment, pool)
 
 
-def simulate_case(question: Question, progress: Progress) -> Simulation | NotServed:
+def simulate_case(
+    question: Question, progress: Progress, offered: Offered | None = None
+) -> Simulation | NotServed:
     """Simulate the workload on the deployment, without prefix hits and with its own.
+
+    `offered` is the question's part of the workload where it was read before.
 
     Raises:
         BadInput: no workload, nothing in it, or a deployment that is none.
@@ -136,8 +140,9 @@ def simulate_case(question: Question, progress: Progress) -> Simulation | NotSer
     if isinstance(ready, NotServed):
         return ready
     deployment, pool = ready.deployment, ready.pool
-    with prepared(question.part, question.seed) as path:
-        offered = read_offered(path)
+    if offered is None:
+        with prepared(question.part, question.seed) as path:
+            offered = read_offered(path)
     bench = bench_of(ready, offered)
     no_hits = played(bench, progress, hits=False)
     own = played(bench, progress, hits=True) if can_hit(bench) else None
