@@ -1,0 +1,308 @@
+"""Static batching: a batch is taken from those that wait, and nobody joins it until all of it is done.
+
+This is how servers worked before continuous batching, and how ``generate`` of Hugging Face transformers
+still does; it is here for contrast. All prompts of a batch are computed in its first step, then every
+step brings each a token. Two ways are known by `Batching`:
+
+- unpadded: every row computes its own tokens, and its blocks are free as soon as it is done;
+- padded, as ``generate`` computes: rows are filled up to the longest prompt, those that are done
+  go on computing padding until the longest answer is there, and the cache grows by one column
+  for all rows alike (``[batch, heads, tokens, dim]``, transformers 5.24, cache_utils.py). Answers are
+  returned together: the last token of each counts as delivered with the last of the batch.
+
+A batch is as large as `max_num_seqs` and the cache allow, with the lengths of the answers known, which
+favours it. A client that leaves while its batch runs does not stop it. `policy.StaticBatch` in the plain
+loop is the plain version of the unpadded way.
+"""
+
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
+
+import numpy as np
+
+from vramledger.frozen import frozen
+from vramledger.simulate.fast.load import NEVER, Load, refuse_nonsense
+from vramledger.simulate.fast.records import (
+    CANCELLED,
+    INCOMPLETE,
+    OK,
+    OPEN,
+    PAUSE,
+    REJECTED,
+    STEP,
+    FastOutcome,
+    new_records,
+)
+from vramledger.simulate.groups import RecurrentState, SlidingWindow
+from vramledger.simulate.sentences import never_starts
+from vramledger.simulate.settings import Settings
+from vramledger.simulate.step import Features
+from vramledger.simulate.step_cost import SHIFT, StepCost
+
+if TYPE_CHECKING:
+    from vramledger.simulate.fast.load import Integers, Rows
+
+    Array: TypeAlias = np.ndarray[Any, np.dtype[Any]]
+
+_SLOPE_OVER: Final = 64  # the last entries of the cost table, whose rise goes on beyond it
+
+
+@frozen
+class Batching:
+    """How batches are computed."""
+
+    padded: bool
+
+
+def serve_batches(
+    settings: Settings, load: Load, cost: StepCost, batching: Batching
+) -> FastOutcome:
+    """Run requests through one engine, batch by batch, in the order of their arrival.
+
+    Raises:
+        BadInput: for requests that mean nothing, or costs that 64 bits do not hold.
+    """
+    refuse_nonsense(load)
+    cost.refuse_overflow(settings)
+    return _Server(settings, load, extended(cost), batching).run()
+
+
+def extended(cost: StepCost) -> StepCost:
+    """The same cost up to the table's end, and the same rise beyond, where batches are larger than it."""
+    last = len(cost.by_tokens) - 1
+    over = min(_SLOPE_OVER, last)
+    rise = (cost.by_tokens[last] - cost.by_tokens[last - over]) // over if over else 0
+    return StepCost(
+        constant=cost.constant,
+        prefill_tokens=cost.prefill_tokens + rise,
+        prefill_requests=cost.prefill_requests,
+        prefill_pairs=cost.prefill_pairs,
+        decode_tokens=cost.decode_tokens + rise,
+        decode_requests=cost.decode_requests,
+        decode_context=cost.decode_context,
+        mixed_context=cost.mixed_context,
+        prefill_step=cost.prefill_step,
+        by_tokens=tuple(entry - rise * tokens for tokens, entry in enumerate(cost.by_tokens)),
+    )
+
+
+def blocks_of(settings: Settings, tokens: "Integers") -> "Integers":
+    """Blocks that a request of so many tokens holds in all groups."""
+    size = settings.block_size
+    full = -(-tokens // size)
+    held = np.zeros_like(full)
+    for group in settings.groups:
+        if isinstance(group, SlidingWindow):
+            held += np.minimum(full, -(-group.window // size) + 1)
+        elif isinstance(group, RecurrentState):
+            held += 1
+        else:
+            held += full
+    return held
+
+
+@frozen
+class _Behind:
+    """When those behind a batch arrive, in that order, and when their clients leave."""
+
+    arrival: "Integers"
+    leaves: "Integers"
+
+    def waiting(self, moments: "Integers") -> "Integers":
+        """How many wait at each moment."""
+        came = int(np.searchsorted(self.arrival, moments[-1], "right"))
+        left = np.sort(self.leaves[:came])
+        found: Integers = np.searchsorted(self.arrival[:came], moments, "right")
+        return found - np.searchsorted(left, moments, "right")
+
+
+class _Server:
+    """One engine at work."""
+
+    def __init__(self, settings: Settings, load: Load, cost: StepCost, batching: Batching) -> None:
+        self.settings, self.cost, self.padded = settings, cost, batching.padded
+        self.by_tokens = np.array(cost.by_tokens, np.int64)
+        asked = load.asked
+        self.arrival = asked["arrival_ns"].copy()
+        self.prompt = asked["input_tokens"].astype(np.int64)
+        self.asked = asked["output_tokens"].astype(np.int64)
+        self.output = np.clip(settings.max_model_len - self.prompt, 1, self.asked)
+        waits = asked["cancel_after_ns"] == NEVER
+        longest = np.iinfo(np.int64).max
+        self.leaves = np.where(waits, longest, self.arrival + asked["cancel_after_ns"])
+        self.records = new_records(len(asked))
+        self.rows: list[Rows] = []
+        self.pauses: list[Rows] = []
+        self.sent = self.now = 0
+
+    def run(self) -> FastOutcome:
+        """All batches, until nobody waits or the first that waits never fits."""
+        refused = self.prompt >= self.settings.max_model_len
+        self.records["ending"][refused] = REJECTED
+        queue = np.flatnonzero(~refused)
+        arrival, leaves = self.arrival[queue], self.leaves[queue]
+        head, stuck = 0, ""
+        while head < len(queue) and not stuck:
+            self.now = max(self.now, int(arrival[head]))
+            there = int(np.searchsorted(arrival, self.now, "right"))
+            gone = leaves[head:there] <= self.now
+            self.records["ending"][queue[head:there][gone]] = CANCELLED
+            waiting = head + np.flatnonzero(~gone)[: self.settings.max_num_seqs]
+            taken = self._fitting(queue[waiting])
+            head = there if not len(waiting) else int(waiting[max(taken - 1, 0)]) + 1
+            if taken:
+                behind = _Behind(arrival[head:], leaves[head:])
+                self._serve(queue[waiting[:taken]], behind)
+            elif len(waiting):
+                stuck = self._why_stuck(int(queue[waiting[0]]))
+        return self._outcome(stuck)
+
+    def _fitting(self, waiting: "Integers") -> int:
+        """How many of the first that wait have room together."""
+        prompt, output = self.prompt[waiting], self.output[waiting]
+        if self.padded:
+            longest = np.maximum.accumulate(prompt) + np.maximum.accumulate(output)
+            held = (np.arange(len(waiting)) + 1) * blocks_of(self.settings, longest)
+        else:
+            held = np.cumsum(self._whole(waiting))
+        return int(np.searchsorted(held, self.settings.num_blocks - 1, "right"))
+
+    def _whole(self, requests: "Integers") -> "Integers":
+        """Blocks of prompt and whole answer."""
+        return blocks_of(self.settings, self.prompt[requests] + self.output[requests])
+
+    def _serve(self, members: "Integers", behind: "_Behind") -> None:
+        rows = self._padded_rows(members) if self.padded else self._own_rows(members)
+        lasts = self._lasts(rows)
+        rows["end_ns"] = self.now + np.cumsum(lasts)
+        rows["start_ns"] = rows["end_ns"] - lasts
+        rows["number"] = self.sent + np.arange(len(rows))
+        rows["waiting"] = behind.waiting(rows["start_ns"])
+        self._record(members, rows)
+        self.rows.append(rows)
+        self.sent += len(rows)
+        self.now = int(rows["end_ns"][-1])
+
+    def _own_rows(self, members: "Integers") -> "Rows":
+        """Steps in which every row computes its own tokens until it is done."""
+        order = members[np.argsort(self.output[members], kind="stable")]
+        output, prompt, blocks = self.output[order], self.prompt[order], self._whole(order)
+        step = np.arange(int(output[-1]))
+        done = np.searchsorted(output, step, "right")
+        rows = np.zeros(len(step), STEP)
+        rows["running"] = len(order) - done
+        rows["used_blocks"] = _after(blocks, done)
+        rows["decode_requests"] = rows["decode_tokens"] = rows["running"]
+        rows["decode_context"] = _after(prompt, done) + rows["running"] * (step - 1)
+        _set_prefill(rows, int(prompt.sum()), len(order), int((prompt * (prompt + 1) // 2).sum()))
+        return rows
+
+    def _padded_rows(self, members: "Integers") -> "Rows":
+        """Steps in which all rows are as long as the longest, until the longest answer is there."""
+        count, prompt = len(members), int(self.prompt[members].max())
+        step = np.arange(int(self.output[members].max()))
+        rows = np.zeros(len(step), STEP)
+        rows["running"] = rows["decode_requests"] = rows["decode_tokens"] = count
+        rows["used_blocks"] = count * blocks_of(self.settings, prompt + step)
+        rows["decode_context"] = count * (prompt + step - 1)
+        _set_prefill(rows, count * prompt, count, count * prompt * (prompt + 1) // 2)
+        return rows
+
+    def _lasts(self, rows: "Rows") -> "Integers":
+        """Nanoseconds of each step: the formula of `step_cost` over arrays, the prefill by itself."""
+        cost, first = self.cost, rows[0]
+        tokens = np.minimum(rows["decode_tokens"], len(self.by_tokens) - 1)
+        total = (
+            cost.constant
+            + cost.decode_tokens * rows["decode_tokens"]
+            + cost.decode_requests * rows["decode_requests"]
+            + cost.decode_context * rows["decode_context"]
+            + self.by_tokens[tokens]
+        )
+        lasts: Integers = np.maximum(total >> SHIFT, 0)
+        lasts[0] = cost(
+            Features(
+                int(first["prefill_tokens"]),
+                int(first["prefill_requests"]),
+                int(first["prefill_pairs"]),
+            )
+        )
+        return lasts
+
+    def _record(self, members: "Integers", rows: "Rows") -> None:
+        output, records = self.output[members], self.records
+        last = np.full(len(members), len(rows) - 1) if self.padded else output - 1
+        first = np.where(output == 1, last, 0)
+        records["scheduled_ns"][members] = self.now
+        records["scheduled_step"][members] = self.sent
+        for name, place in (("first_token", first), ("last_token", last)):
+            records[f"{name}_ns"][members] = rows["end_ns"][place]
+            records[f"{name}_step"][members] = self.sent + place
+        records["output_tokens"][members] = output
+        records["block_ns"][members] = self._held(members, rows, last)
+        left = self.leaves[members] <= rows["end_ns"][last]
+        whole = np.where(output == self.asked[members], OK, INCOMPLETE)
+        records["ending"][members] = np.where(left, CANCELLED, whole)
+        if self.padded:
+            self._note_pauses(members, output, last)
+
+    def _held(self, members: "Integers", rows: "Rows", last: "Integers") -> "Integers":
+        """Blocks over time: a padded row holds as much as every other, an own row its whole answer's."""
+        if self.padded:
+            each = rows["used_blocks"] // len(members)
+            total = int((each * (rows["end_ns"] - rows["start_ns"])).sum())
+            return np.full(len(members), total)
+        held: Integers = self._whole(members) * (rows["end_ns"][last] - self.now)
+        return held
+
+    def _note_pauses(self, members: "Integers", output: "Integers", last: "Integers") -> None:
+        """The last token of an answer comes with the batch; the one before came when it was computed."""
+        early = (output > 1) & (output - 1 < last)
+        pauses = np.zeros(int(early.sum()), PAUSE)
+        pauses["rank"] = members[early]
+        pauses["last_step"] = self.sent + output[early] - 2
+        pauses["next_step"] = self.sent + last[early]
+        self.pauses.append(pauses)
+
+    def _why_stuck(self, rank: int) -> str:
+        whole = int(self.prompt[rank] + self.output[rank])
+        need = int(blocks_of(self.settings, np.array([whole]))[0])
+        return never_starts(rank, whole, need, self.settings.num_blocks - 1)
+
+    def _outcome(self, stuck: str) -> FastOutcome:
+        records = self.records
+        records["ending"][records["ending"] == OPEN] = INCOMPLETE
+        steps = np.concatenate([np.zeros(0, STEP), *self.rows])
+        queued = records["ending"] != REJECTED
+        records["queued_ns"][queued] = self._queued(steps)[queued]
+        pauses = np.concatenate([np.zeros(0, PAUSE), *self.pauses])
+        end = max(self.now, int(self.arrival.max(initial=0)))
+        return FastOutcome(records, steps, self.sent, end, stuck, pauses)
+
+    def _queued(self, steps: "Rows") -> "Integers":
+        """Arrivals are looked at between two steps, and at once where the engine is idle."""
+        place = np.searchsorted(steps["start_ns"], self.arrival, "right") - 1
+        inside = place >= 0
+        ends = np.where(inside, steps["end_ns"][place], 0) if len(steps) else np.zeros_like(place)
+        starts = steps["start_ns"][place] if len(steps) else ends
+        runs = inside & (self.arrival > starts) & (self.arrival < ends)
+        found: Integers = np.where(runs, ends, self.arrival)
+        return found
+
+
+def _after(values: "Integers", done: "Integers") -> "Integers":
+    """The sum of all values but the first `done`."""
+    sums = np.concatenate(([0], np.cumsum(values)))
+    found: Integers = sums[-1] - sums[done]
+    return found
+
+
+def _set_prefill(rows: "Rows", tokens: int, requests: int, pairs: int) -> None:
+    """The first step has the prompts and no decodes."""
+    first = rows[0]
+    first["prefill_tokens"], first["prefill_requests"], first["prefill_pairs"] = (
+        tokens,
+        requests,
+        pairs,
+    )
+    for name in ("decode_tokens", "decode_requests", "decode_context"):
+        first[name] = 0

@@ -1,0 +1,140 @@
+"""Static batches over arrays, against the plain loop and by hand."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import settings as profile
+from hypothesis import strategies as st
+
+from simulated import settings
+from vramledger.simulate.batches import Batching, extended, serve_batches
+from vramledger.simulate.columns import columns_of
+from vramledger.simulate.fast.load import load_of
+from vramledger.simulate.fast.records import CANCELLED, OK, REJECTED, FastOutcome
+from vramledger.simulate.loop import simulate
+from vramledger.simulate.policy import StaticBatch
+from vramledger.simulate.request import Arrival
+from vramledger.simulate.step import Features
+from vramledger.simulate.step_cost import StepCost, fixed
+
+COST = StepCost(
+    constant=fixed(900),
+    prefill_requests=fixed(3),
+    prefill_pairs=fixed(0.7),
+    decode_requests=fixed(11),
+    decode_context=fixed(1.3),
+    prefill_step=fixed(40),
+    by_tokens=tuple(fixed(2 * tokens) for tokens in range(3000)),
+)
+OWN, PADDED = Batching(padded=False), Batching(padded=True)
+ENGINES = st.builds(
+    settings,
+    num_blocks=st.integers(12, 40),
+    max_num_seqs=st.integers(1, 5),
+    token_budget=st.just(3000),  # a whole batch in one step
+    max_model_len=st.integers(30, 60),
+)
+ARRIVALS = st.lists(
+    st.builds(
+        Arrival,
+        arrival_ns=st.integers(0, 60_000),
+        input_tokens=st.integers(1, 40),
+        output_tokens=st.integers(1, 30),
+    ),
+    min_size=1,
+    max_size=20,
+)
+
+
+def served(
+    arrivals: list[Arrival], batching: Batching, engine: Any = None, cost: StepCost = COST
+) -> FastOutcome:
+    return serve_batches(engine or settings(), load_of(arrivals), cost, batching)
+
+
+@profile(max_examples=200, deadline=None)
+@given(ENGINES, ARRIVALS)
+def test_batches_over_arrays_are_those_of_the_plain_loop(
+    engine: Any, arrivals: list[Arrival]
+) -> None:
+    found = served(arrivals, OWN, engine)
+    plain = columns_of(simulate(engine, arrivals, COST, policy=StaticBatch(engine)))
+    assert bool(found.stuck) == bool(plain.stuck)
+    if found.stuck:
+        return
+    for name in found.requests.dtype.names or ():
+        assert found.requests[name].tolist() == plain.requests[name].tolist(), name
+    for name in found.steps.dtype.names or ():
+        assert found.steps[name].tolist() == plain.steps[name].tolist(), name
+    assert (found.end_ns, found.step_count) == (plain.end_ns, plain.step_count)
+
+
+def test_a_padded_batch_computes_the_longest_prompt_and_answer_for_every_row() -> None:
+    found = served([Arrival(0, 10, 3), Arrival(0, 4, 6), Arrival(5, 4, 1)], PADDED)
+    steps = found.steps
+    assert len(steps) == 6 + 1  # the third request waits for the batch
+    first = steps[0]
+    assert first["prefill_tokens"] == 2 * 10
+    assert first["prefill_pairs"] == 2 * 55
+    assert steps["decode_requests"].tolist() == [0, 2, 2, 2, 2, 2, 0]
+    assert steps["decode_context"].tolist() == [0, 20, 22, 24, 26, 28, 0]
+    assert steps["used_blocks"].tolist() == [6, 6, 6, 8, 8, 8, 1]
+    assert steps["waiting"].tolist() == [0, 1, 1, 1, 1, 1, 0]
+    assert found.requests["block_ns"][0] == found.requests["block_ns"][1]
+
+
+def test_all_answers_of_a_padded_batch_come_together() -> None:
+    found = served([Arrival(0, 10, 3), Arrival(0, 4, 6)], PADDED)
+    assert found.requests["first_token_step"].tolist() == [0, 0]
+    assert found.requests["last_token_step"].tolist() == [5, 5]
+    assert found.requests["output_tokens"].tolist() == [3, 6]
+    assert found.pauses is not None
+    assert [tuple(row) for row in found.pauses.tolist()] == [(0, 1, 5)]
+
+
+def test_a_batch_is_as_large_as_its_padded_cache_allows() -> None:
+    short, long = Arrival(0, 8, 4), Arrival(0, 100, 100)
+    pool = settings(num_blocks=100)
+    assert served([short] * 8, PADDED, pool).step_count == 4
+    mixed = served([short, short, long, short], PADDED, pool)
+    assert mixed.requests["scheduled_step"].tolist() == [0, 0, 4, 104]
+
+
+def test_a_request_that_no_batch_holds_is_named() -> None:
+    found = served([Arrival(0, 8, 4), Arrival(0, 100, 80)], OWN, settings(num_blocks=30))
+    assert found.requests["ending"][0] == OK
+    assert found.stuck == (
+        "Request 1 with 180 tokens needs 45 KV blocks and the pool has 29, so it never starts and "
+        "holds back all behind it; give the pool more blocks or keep such requests out with "
+        "max_model_len."
+    )
+
+
+def test_who_leaves_before_a_batch_is_not_in_it_and_who_leaves_later_does_not_stop_it() -> None:
+    load = [
+        Arrival(0, 8, 4),
+        Arrival(1, 8, 4, cancel_after_ns=10),
+        Arrival(2, 8, 20, cancel_after_ns=9_000),
+        Arrival(3, 250, 4),
+    ]
+    found = served(load, OWN, settings(max_num_seqs=8))
+    assert found.requests["ending"].tolist() == [OK, CANCELLED, CANCELLED, REJECTED]
+    assert found.requests["output_tokens"].tolist() == [4, 0, 20, 0]
+    assert found.steps["waiting"].tolist()[:3] == [0, 1, 1]
+
+
+@pytest.mark.parametrize("tokens", [1, 63, 64])
+def test_a_cost_goes_on_beyond_its_table_as_it_rose_at_the_end(tokens: int) -> None:
+    cost = StepCost(constant=fixed(5), by_tokens=tuple(fixed(50 + 3 * n) for n in range(65)))
+    wider = extended(cost)
+    inside = Features(decode_tokens=tokens)
+    assert wider(inside) == cost(inside)
+    assert wider(Features(prefill_tokens=1000)) == 5 + 50 + 3 * 1000
+
+
+def test_nobody_waits_for_nothing() -> None:
+    found = served([Arrival(0, 250, 4)], PADDED)
+    assert (found.step_count, found.stuck, len(found.steps)) == (0, "", 0)
+    assert np.array_equal(found.requests["ending"], [REJECTED])
