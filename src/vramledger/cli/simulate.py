@@ -19,7 +19,9 @@ from vramledger.errors import ExitCode
 @click.option("--scenario", help="daily, peak, long-burst, tail, day or night; or one of the plan.")
 @click.option("--rate-scale", type=float, help="Arrivals times this.")
 @limit_option
-@click.option("--headroom", type=float, help="Share of the KV pool the safe load keeps free (0..1).")
+@click.option(
+    "--headroom", type=float, help="Share of the KV pool the safe load keeps free (0..1)."
+)
 @click.option("--replicas", type=int, default=1, help="Equal servers behind a round-robin router.")
 @click.option("--no-prefix", is_flag=True, help="Leave out the workload's own prefix hits.")
 @click.option(
@@ -36,6 +38,8 @@ from vramledger.errors import ExitCode
 @click.option(
     "--html", type=click.Path(path_type=Path), help="Write one self-contained page there."
 )
+@click.option("--knee", is_flag=True, help="Search the highest rate that keeps the contract.")
+@click.option("--tolerance", type=float, help="Of the search, relative; 0.02 by default.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 def command(*, html: Path | None, as_json: bool, **asked: Any) -> int:
     """Latency, queue, preemption and KV use of a workload on a deployment, simulated.
@@ -45,6 +49,7 @@ def command(*, html: Path | None, as_json: bool, **asked: Any) -> int:
     default.
     """
     need_full("vram simulate", ("duckdb", "pyarrow", "numpy", "numba", "scipy"))
+    from vramledger.cli.knee_asked import answer_knee, refuse_knee_options
     from vramledger.cli.simulate_asked import question_of, written
     from vramledger.cli.workload.progress_bar import progress_bar
     from vramledger.report.simulation import to_text
@@ -53,7 +58,10 @@ def command(*, html: Path | None, as_json: bool, **asked: Any) -> int:
 
     if html is not None:
         refuse_page(html, "vram simulate", (asked["workload"],) if asked["workload"] else ())
+    refuse_knee_options({**asked, "html": html})
     question = question_of(asked)
+    if asked["knee"]:
+        return answer_knee(question, asked["tolerance"], as_json=as_json)
     with progress_bar("simulate", "requests") as bar:
         found = simulate_case(question, bar)
     if isinstance(found, NotServed):

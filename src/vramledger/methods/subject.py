@@ -8,6 +8,13 @@ from vramledger.frozen import frozen
 _DIGITS: Final = 4  # of a level, so that the printed one is the one that was played
 
 
+class Axis(StrEnum):
+    """What the level of a load counts."""
+
+    RATE = "rate_scale"  # times the recorded arrivals
+    CONCURRENCY = "concurrency"  # requests in flight
+
+
 class Goal(StrEnum):
     """What a level is to keep."""
 
@@ -69,9 +76,13 @@ class Observation:
         """The lines of that goal."""
         return self.contract if goal is Goal.CONTRACT else (*self.contract, *self.headroom)
 
+    def failed(self, goal: Goal) -> tuple[Check, ...]:
+        """The lines that fail."""
+        return tuple(check for check in self.checks(goal) if check.holds is False)
+
     def verdict(self, goal: Goal) -> Verdict:
         """What this one play says; never uncertain."""
-        failed = [check for check in self.checks(goal) if check.holds is False]
+        failed = self.failed(goal)
         if not failed:
             return Verdict.HOLDS
         little = all(check.wants_more for check in failed)
@@ -85,12 +96,12 @@ class Range:
     start: float
     lowest: float
     highest: float
-    whole: bool = False  # levels count something
+    axis: Axis = Axis.RATE
     guess: float | None = None
 
     def rounded(self, level: float) -> float:
         """The nearest level that can be printed, inside the range."""
-        near = round(level) if self.whole else float(f"{level:.{_DIGITS}g}")
+        near = round(level) if self.axis is Axis.CONCURRENCY else float(f"{level:.{_DIGITS}g}")
         return min(max(near, self.lowest), self.highest)
 
 

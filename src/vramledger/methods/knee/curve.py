@@ -16,13 +16,15 @@ from vramledger.methods.subject import Figures
 
 _SPREAD: Final = (0.125, 0.25, 0.5, 0.7, 0.85, 1.0, 1.15, 1.4, 2.0)
 _NEAR: Final = 0.06  # as a share of a level: a point so close stands for it
+_NEXT: Final = 0.05  # as a share of a level: nearer points are no neighbours
 _MOST_MORE: Final = 4  # levels beyond the spread, each twice or half the last
 _REFINED: Final = 2  # times that the levels around the greatest power are halved
+_CLOSE: Final = 1.1  # ratio of neighbours that are not halved: one draw each tells no more
 
 
 @frozen
 class CurveKnee:
-    """The level of the greatest power lies between two neighbours; None at an edge of the curve."""
+    """The level of the greatest power, and those next to it by 5 % or more; None at an edge of the curve."""
 
     point: Point
     below: Point | None
@@ -59,12 +61,10 @@ def _greatest(probes: Probes) -> CurveKnee | None:
     powers = [power(point.first.figures) or 0.0 for point in points]
     if not any(powers):
         return None
-    place = powers.index(max(powers))
-    return CurveKnee(
-        points[place],
-        points[place - 1] if place else None,
-        points[place + 1] if place + 1 < len(points) else None,
-    )
+    top = points[powers.index(max(powers))]
+    below = [point for point in points if point.level <= top.level * (1 - _NEXT)]
+    above = [point for point in points if point.level >= top.level * (1 + _NEXT)]
+    return CurveKnee(top, below[-1] if below else None, above[0] if above else None)
 
 
 def _extended(probes: Probes, knee: CurveKnee) -> bool:
@@ -83,5 +83,5 @@ def _halved(probes: Probes, knee: CurveKnee | None) -> None:
     if knee is None:
         return
     for other in (knee.below, knee.above):
-        if other is not None:
+        if other is not None and not 1 / _CLOSE < other.level / knee.point.level < _CLOSE:
             probes.first(probes.range.rounded(sqrt(knee.point.level * other.level)))

@@ -18,7 +18,7 @@ from math import sqrt
 
 from vramledger.frozen import frozen
 from vramledger.methods.knee.probes import Point, Probes
-from vramledger.methods.subject import Goal, Range, Verdict
+from vramledger.methods.subject import Axis, Goal, Range, Verdict
 
 
 class Ending(StrEnum):
@@ -157,7 +157,7 @@ def _clear(
         if probes.verdict(level, goal) in wanted:
             return level
         step = probes.range.rounded(level * factor)
-        if step == level and probes.range.whole:
+        if step == level and probes.range.axis is Axis.CONCURRENCY:
             step = probes.range.rounded(level + (1 if factor > 1 else -1))
         level = None if step == level else step
         factor *= factor

@@ -5,7 +5,7 @@ from vramledger.frozen import frozen
 from vramledger.methods.knee.find import TOLERANCE, Knee, find_knee
 from vramledger.methods.knee.probes import Point, Probes, Progress
 from vramledger.methods.simulated.subject import SimulatedSubject, Standing, standing_of
-from vramledger.simulate.capacity import Capacity
+from vramledger.methods.subject import Axis, Goal
 from vramledger.simulate.run import NotServed, Question, times_of
 
 
@@ -26,14 +26,29 @@ class SimulatedKnee:
     question: Question
     standing: Standing
     tolerance: float
+    axis: Axis
     sides: tuple[Side, ...]
-    capacity: Capacity  # what theory says, at the question's own rate
     basis: Basis  # of every time
 
     @property
     def main(self) -> Side:
         """The side that is judged."""
         return self.sides[0]
+
+    @property
+    def stated(self) -> bool:
+        """Whether there is a contract; else preemption and a queue that grows stand for one."""
+        contract = self.question.contract
+        return contract is not None and not contract.is_empty
+
+    def asked(self, goal: Goal) -> tuple[str, ...]:
+        """The lines of the contract, or those that the safe load adds; empty where nothing was played."""
+        points = self.main.points
+        if not points:
+            return ()
+        first = points[0].first
+        checks = first.contract if goal is Goal.CONTRACT else first.headroom
+        return tuple(check.asked for check in checks)
 
     @property
     def stopped(self) -> bool:
@@ -64,9 +79,7 @@ def simulated_knee(
         if sides[-1].knee is None:
             break
     times = times_of(standing.bench)
-    return SimulatedKnee(
-        question, standing, tolerance, tuple(sides), standing.capacity, times.basis
-    )
+    return SimulatedKnee(question, standing, tolerance, standing.axis, tuple(sides), times.basis)
 
 
 def _side(standing: Standing, progress: Progress, tolerance: float, *, hits: bool) -> Side:

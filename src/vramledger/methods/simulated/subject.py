@@ -6,7 +6,7 @@ from typing import Final
 
 from vramledger.frozen import frozen
 from vramledger.methods.simulated.observed import observed
-from vramledger.methods.subject import Observation, Range
+from vramledger.methods.subject import Axis, Observation, Range
 from vramledger.simulate.capacity import Capacity
 from vramledger.simulate.from_deployment import settings_of
 from vramledger.simulate.load import prepared
@@ -38,6 +38,7 @@ class Standing:
     bench: Bench  # at the rate of the question
     hits: bool
     capacity: Capacity  # what theory says of it
+    axis: Axis
 
 
 def standing_of(question: Question) -> Standing | NotServed:
@@ -53,7 +54,7 @@ def standing_of(question: Question) -> Standing | NotServed:
     with prepared(question.part, question.seed) as path:
         bench = bench_of(ready, read_offered(path))
     settings = settings_of(bench.deployment, bench.pool, prefix_caching=False)
-    return Standing(ready, bench, can_hit(bench), expected(bench, settings))
+    return Standing(ready, bench, can_hit(bench), expected(bench, settings), Axis.RATE)
 
 
 class SimulatedSubject:

@@ -1,0 +1,58 @@
+"""``vram simulate --knee``: its options, its search, its answer."""
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from vramledger.cli.output import show, show_json
+from vramledger.cli.workload.progress_bar import progress_bar
+from vramledger.errors import BadInput, ExitCode
+from vramledger.methods.knee.find import TOLERANCE
+from vramledger.methods.simulated.knee import SimulatedKnee, simulated_knee
+from vramledger.simulate.run import NotServed, Question
+
+_NO_PART: Final = {"out": "-o", "html": "--html"}
+
+
+def refuse_knee_options(asked: Mapping[str, Any]) -> None:
+    """Refuse what belongs to a search without one, and the other way round.
+
+    Raises:
+        BadInput: such an option is given.
+    """
+    if not asked["knee"] and asked["tolerance"] is not None:
+        raise BadInput("--tolerance is of the search for the knee; give --knee, or leave it out.")
+    given = [flag for name, flag in _NO_PART.items() if asked[name] is not None]
+    if asked["knee"] and given:
+        raise BadInput(
+            f"--knee plays many loads and keeps none of the runs, so it has no use for {given[0]}; simulate "
+            "the load that it finds with --rate-scale."
+        )
+
+
+def answer_knee(question: Question, tolerance: float | None, *, as_json: bool) -> int:
+    """Search, print, and the exit code.
+
+    Raises:
+        As `simulated_knee`.
+    """
+    with progress_bar("knee", "simulations") as bar:
+        found = simulated_knee(question, bar, TOLERANCE if tolerance is None else tolerance)
+    if as_json:
+        from vramledger.report.knee_json import not_served_json, to_json
+
+        show_json(not_served_json(found.reason) if isinstance(found, NotServed) else to_json(found))
+    elif isinstance(found, NotServed):
+        show(f"DOES NOT START, so nothing was simulated: {found.reason}")
+    else:
+        from vramledger.report.knee import to_text
+
+        show(to_text(found))
+    return _code(found)
+
+
+def _code(found: SimulatedKnee | NotServed) -> int:
+    if isinstance(found, NotServed):
+        return ExitCode.DOES_NOT_HOLD
+    if found.stopped:
+        return ExitCode.INTERRUPTED
+    return ExitCode.HOLDS if found.holds else ExitCode.DOES_NOT_HOLD

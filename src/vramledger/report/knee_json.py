@@ -1,0 +1,154 @@
+"""The knee of a simulated deployment as JSON: ``vramledger.knee/1``."""
+
+from dataclasses import fields
+from math import isinf
+from typing import Any, Final
+
+from vramledger.methods.knee.curve import CurveKnee, power
+from vramledger.methods.knee.probes import Point
+from vramledger.methods.knee.search import Limit
+from vramledger.methods.knee.sequential import CLEAR_SHARE, LEAD, MOST, wrong_at_most
+from vramledger.methods.simulated.knee import Side, SimulatedKnee
+from vramledger.methods.subject import Axis, Check, Goal, Observation
+from vramledger.report.knee_words import knee_sentence, sentences
+
+SCHEMA: Final = "vramledger.knee/1"
+
+
+def not_served_json(reason: str) -> dict[str, Any]:
+    """The object where the deployment does not start."""
+    return {"schema": SCHEMA, "holds": False, "reason": reason}
+
+
+def to_json(found: SimulatedKnee) -> dict[str, Any]:
+    """The object; an infinite figure is the text "inf", what is not known is null.
+
+    `without_prefix_hits` repeats the keys of a side; null where the main one is without hits.
+    """
+    question, capacity = found.question, found.standing.capacity
+    other = found.sides[1] if len(found.sides) > 1 else None
+    return {
+        "schema": SCHEMA,
+        "origin": "simulated",
+        "basis": str(found.basis),
+        "deployment": _deployment(found),
+        "workload": question.part.workload.name,
+        "scenario": question.scenario,
+        "replicas": question.replicas,
+        "seed": question.seed,
+        "axis": str(found.axis),
+        "tolerance": found.tolerance,
+        "contract": list(found.asked(Goal.CONTRACT)),
+        "contract_stated": found.stated,
+        "headroom": list(found.asked(Goal.SAFE)),
+        "holds": found.holds,
+        "stopped": found.stopped,
+        "prefix_hits": found.main.hits,
+        **_side(found.axis, found.main),
+        "without_prefix_hits": None if other is None else _side(found.axis, other),
+        "theory": {
+            "concurrency": capacity.concurrency,
+            "saturation_requests_per_s": capacity.saturation_per_s,
+            "safe_requests_per_s": capacity.safe_per_s,
+            "headroom": capacity.headroom,
+        },
+        "verdicts": {
+            "lead": LEAD,
+            "most_draws": MOST,
+            "share_of_draws": CLEAR_SHARE,
+            "wrong_at_most": wrong_at_most(CLEAR_SHARE),
+        },
+        "notes": list(found.main.notes),
+    }
+
+
+def _deployment(found: SimulatedKnee) -> dict[str, Any]:
+    bench = found.standing.bench
+    return {
+        "engine": "vllm",
+        "engine_version": bench.deployment.version,
+        "model": bench.deployment.model.id,
+        "gpu": bench.deployment.accelerator.name,
+        "tp": bench.deployment.layout.tp,
+        "dp": bench.deployment.layout.dp,
+        "kv_blocks": bench.pool.num_blocks,
+        "kv_pool_end": found.question.end,
+    }
+
+
+def _side(axis: Axis, side: Side) -> dict[str, Any]:
+    knee = side.knee
+    return {
+        "contract_limit": None if knee is None else _limit(axis, knee.contract),
+        "safe_load": None if knee is None else _limit(axis, knee.safe),
+        "knee": None if knee is None else _knee(axis, knee.curve),
+        "points": [_point(axis, point) for point in side.points],
+    }
+
+
+def _limit(axis: Axis, limit: Limit) -> dict[str, Any]:
+    return {
+        "ending": str(limit.ending),
+        "held": _end(axis, limit.held, limit.goal),
+        "failed": _end(axis, limit.failed, limit.goal),
+        "uncertain": [point.level for point in limit.uncertain],
+        "holds_again": [point.level for point in limit.again],
+        "says": " ".join(sentences(limit, axis)),
+    }
+
+
+def _end(axis: Axis, point: Point | None, goal: Goal) -> dict[str, Any] | None:
+    if point is None:
+        return None
+    shown, seen = point.example(goal), point.first.figures
+    return {
+        str(axis): point.level,
+        "requests_per_s": seen.offered_per_s,
+        "in_system_mean": seen.in_system_mean,
+        "in_system_p99": seen.in_system_p99,
+        "draws": len(point.plays),
+        "draws_held": point.held(goal),
+        "seed": shown.seed,
+        "checks": [_check(check) for check in shown.checks(goal)],
+    }
+
+
+def _knee(axis: Axis, knee: CurveKnee | None) -> dict[str, Any]:
+    says = knee_sentence(knee, axis)
+    if knee is None:
+        return {str(axis): None, "says": says}
+    return {
+        str(axis): knee.point.level,
+        "requests_per_s": knee.point.first.figures.offered_per_s,
+        "between": [None if end is None else end.level for end in (knee.below, knee.above)],
+        "says": says,
+    }
+
+
+def _point(axis: Axis, point: Point) -> dict[str, Any]:
+    seen = point.first.figures
+    figures = {part.name: _finite(getattr(seen, part.name)) for part in fields(seen)}
+    return {
+        str(axis): point.level,
+        **figures,
+        "power": power(seen),
+        **{f"{goal}_verdict": _verdict(point, goal) for goal in Goal},
+        "draws": [_draw(play) for play in point.plays],
+    }
+
+
+def _verdict(point: Point, goal: Goal) -> str | None:
+    found = point.verdict(goal)
+    return None if found is None else str(found)
+
+
+def _draw(play: Observation) -> dict[str, Any]:
+    return {"seed": play.seed, **{str(goal): str(play.verdict(goal)) for goal in Goal}}
+
+
+def _check(check: Check) -> dict[str, Any]:
+    return {"asked": check.asked, "found": check.found, "holds": check.holds}
+
+
+def _finite(value: float | None) -> float | str | None:
+    return "inf" if value is not None and isinf(value) else value

@@ -1,0 +1,117 @@
+"""What a search found, in sentences."""
+
+from vramledger.methods.knee.curve import CurveKnee
+from vramledger.methods.knee.probes import Point
+from vramledger.methods.knee.search import Ending, Limit
+from vramledger.methods.knee.sequential import CLEAR_SHARE, LEAD, MOST, wrong_at_most
+from vramledger.methods.subject import Axis, Goal
+from vramledger.report.number import rate, share
+
+_GOALS = {Goal.CONTRACT: "The contract", Goal.SAFE: "The safe load"}
+_KEPT = {Goal.CONTRACT: "No load keeps the contract", Goal.SAFE: "No load is safe"}
+
+
+def level(point: Point, axis: Axis) -> str:
+    """``15.6/s (x2.826)``, or ``24 in flight``."""
+    if axis is Axis.CONCURRENCY:
+        return f"{point.level:,.0f} in flight"
+    per_s = point.first.figures.offered_per_s
+    return f"x{point.level:g}" if per_s is None else f"{rate(per_s)} (x{point.level:g})"
+
+
+def sentences(limit: Limit, axis: Axis) -> list[str]:
+    """Where a goal ends, and what is odd about it."""
+    said = [_ENDINGS[limit.ending](limit, axis)]
+    if limit.uncertain:
+        between = ", ".join(level(point, axis) for point in limit.uncertain)
+        said.append(f"Between them it holds about as often as it fails: {between}.")
+    if limit.little is not None and limit.held is not None:
+        lines = _failing(limit.little, limit.goal)
+        said.append(f"At {level(limit.little, axis)} and below too little is offered for {lines}.")
+    if limit.again:
+        higher = ", ".join(level(point, axis) for point in limit.again)
+        said.append(
+            f"It holds again at {higher}: it does not simply end at one load, and what is said here is the "
+            "lowest end."
+        )
+    return said
+
+
+def knee_sentence(knee: CurveKnee | None, axis: Axis) -> str:
+    """Where the curve bends."""
+    if knee is None:
+        return "Nothing is answered at any load, so the curve has no knee."
+    at = level(knee.point, axis)
+    if knee.below is None or knee.above is None:
+        edge = "lowest" if knee.below is None else "highest"
+        return f"The curve has no knee within the loads that were tried: {at}, the {edge}, has the most power."
+    return (
+        f"The knee of the curve is at {at}, between {level(knee.below, axis)} and {level(knee.above, axis)}: "
+        "beyond it time grows by a larger share than the load."
+    )
+
+
+def method() -> str:
+    """How sure a verdict is."""
+    return (
+        f"A load's verdict is clear when {LEAD} more of its draws held than failed, or the reverse, and uncertain "
+        f"after {MOST} draws. Where {share(CLEAR_SHARE)} of all draws go one way, a clear verdict is wrong at most "
+        f"{share(wrong_at_most(CLEAR_SHARE))} of the time. This covers the draws of arrivals, not the error of the "
+        "step times."
+    )
+
+
+def _found(limit: Limit, axis: Axis) -> str:
+    return (
+        f"{_GOALS[limit.goal]} holds up to {_there(limit.held, axis)}, and no more from "
+        f"{_level_of(limit.failed, axis)} on, where {_failing(limit.failed, limit.goal)}."
+    )
+
+
+def _never_reached(limit: Limit, axis: Axis) -> str:
+    return (
+        f"{_GOALS[limit.goal]} holds at the highest load that was tried, {_there(limit.held, axis)}; its "
+        "end was not reached."
+    )
+
+
+def _nothing_holds(limit: Limit, axis: Axis) -> str:
+    said = _KEPT[limit.goal]
+    tried = [
+        f"at {level(point, axis)} {_failing(point, limit.goal)}"
+        for point in (limit.little, limit.failed)
+        if point is not None
+    ]
+    return f"{said}: {', and '.join(tried)}." if tried else f"{said} for certain."
+
+
+def _there(point: Point | None, axis: Axis) -> str:
+    """The level with what is in the system there."""
+    if point is None:
+        return "-"
+    seen = point.first.figures
+    if seen.in_system_mean is None or seen.in_system_p99 is None:
+        return level(point, axis)
+    return (
+        f"{level(point, axis)}, with {seen.in_system_mean:,.0f} requests in the system (p99 "
+        f"{seen.in_system_p99:,.0f})"
+    )
+
+
+def _level_of(point: Point | None, axis: Axis) -> str:
+    return "-" if point is None else level(point, axis)
+
+
+def _failing(point: Point | None, goal: Goal) -> str:
+    """The lines that fail in one of the draws."""
+    if point is None:
+        return "-"
+    failed = point.example(goal).failed(goal)
+    return ", ".join(f"{check.asked} finds {check.found}" for check in failed)
+
+
+_ENDINGS = {
+    Ending.FOUND: _found,
+    Ending.NEVER_REACHED: _never_reached,
+    Ending.NOTHING_HOLDS: _nothing_holds,
+}
