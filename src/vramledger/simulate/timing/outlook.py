@@ -7,7 +7,8 @@ from vramledger.engine.vllm.deployment import Deployment
 from vramledger.frozen import frozen
 from vramledger.simulate.timing.closed_loop import Load, Steady, steady
 from vramledger.simulate.timing.coefficients import Coefficients
-from vramledger.simulate.timing.replay import Played, Replay
+from vramledger.simulate.timing.long_run import play
+from vramledger.simulate.timing.replay import Played
 from vramledger.simulate.timing.room import Room, room_of
 from vramledger.simulate.timing.step import Pricer
 from vramledger.simulate.timing.work import Work, work_of
@@ -67,7 +68,7 @@ def outlook(prepared: Prepared, load: Load, c: Coefficients) -> Outlook:
         return _by_formula(load, found)
     capacity = prepared.room.capacity(load.input_tokens, load.output_tokens)
     delay = found.waits.front + found.waits.running_step
-    played = Replay(Pricer(prepared.work, c), load, capacity, delay).play()
+    played = play(Pricer(prepared.work, c), load, capacity, delay)
     return Outlook(
         ttft=played.ttft,
         tpot=played.tpot,
