@@ -18,30 +18,45 @@ from vramledger.methods.sweep.columns import (
 from vramledger.methods.sweep.point import Point
 from vramledger.methods.sweep.row import Row, Status, Verdict
 from vramledger.methods.sweep.settings import changed
-from vramledger.simulate.levels import IDLE
+from vramledger.simulate.binding import IDLE
+from vramledger.simulate.load import Part, prepared
+from vramledger.simulate.offered import Offered, read_offered
 from vramledger.simulate.run import NotServed, Played, Question, Simulation, simulate_case
 
 _HOUR_S = 3600.0
 
 
-def evaluate(base: Base, point: Point, base_digest: str) -> Row:
-    """The row of a point. One that is refused or does not start has its reason and no figures.
+class Evaluator:
+    """Simulates points of a base one after another; of the workload it keeps the part it read last."""
 
-    The workload's file must be readable here; what else can go wrong is in the row.
-    """
-    named = {"point": point.hash(base_digest), "changes": point.text}
-    known: dict[str, Any] = {}
-    try:
-        question = changed(base, point)
-        known = _known(question, question.case.deployment())
-        found = simulate_case(question, _silent)
-    except VramError as error:
-        status = Status.UNKNOWN if isinstance(error, CannotKnow) else Status.REFUSED
-        return Row(point, {**named, **known, "status": status.value, "reason": str(error)})
-    if isinstance(found, NotServed):
-        status = Status.NO_START
-        return Row(point, {**named, **known, "status": status.value, "reason": found.reason})
-    return Row(point, {**named, **known, **_simulated(found)})
+    def __init__(self, base: Base, base_digest: str) -> None:
+        self._base, self._digest = base, base_digest
+        self._part: Part | None = None
+        self._offered: Offered | None = None
+
+    def row(self, point: Point) -> Row:
+        """The row of a point. One that is refused or does not start has its reason and no figures."""
+        named = {"point": point.hash(self._digest), "changes": point.text}
+        known: dict[str, Any] = {}
+        try:
+            question = changed(self._base, point)
+            known = _known(question, question.case.deployment())
+            found = simulate_case(question, _silent, self._read(question))
+        except VramError as error:
+            status = Status.UNKNOWN if isinstance(error, CannotKnow) else Status.REFUSED
+            return Row(point, {**named, **known, "status": status.value, "reason": str(error)})
+        if isinstance(found, NotServed):
+            status = Status.NO_START
+            return Row(point, {**named, **known, "status": status.value, "reason": found.reason})
+        return Row(point, {**named, **known, **_simulated(found)})
+
+    def _read(self, question: Question) -> Offered:
+        if self._offered is None or self._part != question.part:
+            self._offered = None  # two at once may not have room
+            with prepared(question.part, question.seed) as path:
+                self._offered = read_offered(path)
+            self._part = question.part
+        return self._offered
 
 
 def _silent(_done: int, _all: int) -> None:

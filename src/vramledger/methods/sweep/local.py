@@ -7,7 +7,8 @@ from collections.abc import Iterator, Sequence
 from vramledger.errors import CannotKnow
 from vramledger.frozen import frozen
 from vramledger.methods.sweep.base import Base
-from vramledger.methods.sweep.evaluate import evaluate
+from vramledger.methods.sweep.batches import batches
+from vramledger.methods.sweep.evaluate import Evaluator
 from vramledger.methods.sweep.point import Point
 from vramledger.methods.sweep.row import Row
 
@@ -33,8 +34,9 @@ class LocalWorkers:
         """
         jobs = min(self.jobs, len(points))
         if jobs < 2 or len(points) < _LEAST_POINTS:
-            for point in points:
-                yield evaluate(base, point, base_digest)
+            evaluator = Evaluator(base, base_digest)
+            for batch in batches(points, 1):
+                yield from map(evaluator.row, batch)
             return
         yield from _in_processes(jobs, base, base_digest, points)
 
@@ -45,9 +47,10 @@ def _in_processes(
     from joblib import Parallel, delayed
     from joblib.externals.loky.process_executor import TerminatedWorkerError
 
-    tasks = (delayed(_evaluate)(base, point, base_digest) for point in points)
+    tasks = (delayed(_evaluate)(base, batch, base_digest) for batch in batches(points, jobs))
     try:
-        yield from Parallel(n_jobs=jobs, return_as="generator_unordered", batch_size=1)(tasks)
+        for rows in Parallel(n_jobs=jobs, return_as="generator_unordered", batch_size=1)(tasks):
+            yield from rows
     except TerminatedWorkerError:
         raise CannotKnow(
             f"One of {jobs} processes was killed, most likely for want of memory; run it again with "
@@ -55,7 +58,7 @@ def _in_processes(
         ) from None
 
 
-def _evaluate(base: Base, point: Point, base_digest: str) -> Row:
+def _evaluate(base: Base, batch: Sequence[Point], base_digest: str) -> list[Row]:
     """In a process of its own, which leaves Ctrl-C to the one that started it."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    return evaluate(base, point, base_digest)
+    return list(map(Evaluator(base, base_digest).row, batch))

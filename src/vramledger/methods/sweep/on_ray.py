@@ -11,7 +11,8 @@ from vramledger import __version__
 from vramledger.errors import BadInput, CannotKnow
 from vramledger.frozen import frozen
 from vramledger.methods.sweep.base import Base
-from vramledger.methods.sweep.evaluate import evaluate
+from vramledger.methods.sweep.batches import batches
+from vramledger.methods.sweep.evaluate import Evaluator
 from vramledger.methods.sweep.point import Point
 from vramledger.methods.sweep.row import Row
 
@@ -44,24 +45,24 @@ class RayWorkers:
 
     def _answers(self, ray: Any, given: tuple[Any, ...], points: Sequence[Point]) -> Iterator[Row]:
         task = ray.remote(_evaluate)
-        most = max(int(ray.cluster_resources().get("CPU", 1)), 1) * _IN_FLIGHT
+        cores = max(int(ray.cluster_resources().get("CPU", 1)), 1)
         waiting: list[Any] = []
         try:
-            for point in points:
-                if len(waiting) == most:
-                    yield self._next(ray, waiting)
-                waiting.append(task.remote(point, *given))
+            for batch in batches(points, cores):
+                if len(waiting) == cores * _IN_FLIGHT:
+                    yield from self._next(ray, waiting)
+                waiting.append(task.remote(batch, *given))
             while waiting:
-                yield self._next(ray, waiting)
+                yield from self._next(ray, waiting)
         finally:
             for one in waiting:
                 ray.cancel(one, force=True)
 
-    def _next(self, ray: Any, waiting: list[Any]) -> Row:
+    def _next(self, ray: Any, waiting: list[Any]) -> list[Row]:
         done, _ = ray.wait(waiting, num_returns=1)
         waiting.remove(done[0])
         try:
-            row: Row = ray.get(done[0])
+            rows: list[Row] = ray.get(done[0])
         except ray.exceptions.RayTaskError as error:
             if isinstance(error.cause, ImportError | BadInput):
                 raise BadInput(
@@ -75,7 +76,7 @@ class RayWorkers:
                 f"The Ray cluster at {self.address} lost a point ({kind}); look at its logs and run it "
                 "again, with -o to keep what is done."
             ) from None
-        return row
+        return rows
 
 
 @contextmanager
@@ -98,7 +99,9 @@ def _connected(address: str) -> "Iterator[Any]":
         ray.shutdown()
 
 
-def _evaluate(point: Point, base: Base, base_digest: str, content: bytes, version: str) -> Row:
+def _evaluate(
+    batch: Sequence[Point], base: Base, base_digest: str, content: bytes, version: str
+) -> list[Row]:
     """On a machine of the cluster: the workload is put into a file for as long as this takes."""
     if version != __version__:
         raise BadInput(f"it has vramledger {__version__}, and {version} asks")
@@ -107,4 +110,5 @@ def _evaluate(point: Point, base: Base, base_digest: str, content: bytes, versio
         path = Path(folder) / part.workload.name
         path.write_bytes(content)
         here = replace(base.question, part=replace(part, workload=path))
-        return evaluate(replace(base, question=here, workload_given=True), point, base_digest)
+        evaluator = Evaluator(replace(base, question=here, workload_given=True), base_digest)
+        return list(map(evaluator.row, batch))
