@@ -1,10 +1,8 @@
 """The page of a workload: nothing is loaded, nothing out of a file is markup, the numbers are the profile's."""
 
 import json
-import re
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
-from html.parser import HTMLParser
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -12,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from drawn_profile import bare, whole
+from read_page import HOSTILE, drawn, loads_of, read
 from vramledger.errors import BadInput
 from vramledger.report.html.figure import Figure
 from vramledger.report.workload_html.page import FIGURES, to_html
@@ -20,71 +19,6 @@ from vramledger.report.workload_tables import tables
 from vramledger.workload.profile.bins import EDGES
 from vramledger.workload.profile.json_form import from_json, to_json
 from vramledger.workload.profile.profile import Profile
-
-LOADS = {"src", "href", "srcset", "data", "action", "poster", "formaction", "background", "cite"}
-VOID = {"meta", "br", "hr", "img", "input", "link"}
-HOSTILE = "</script><script>alert(1)</script><img src=//evil.test/x onerror=alert(2)>\"'&{{7*7}}"
-
-
-@dataclass
-class Read:
-    """What an HTML parser sees of a page."""
-
-    attributes: list[tuple[str, str, str]] = field(default_factory=list)
-    tables: dict[str, list[list[str]]] = field(default_factory=dict)
-    texts: dict[str, list[str]] = field(default_factory=dict)
-    open_at_end: list[str] = field(default_factory=list)
-
-
-class Reader(HTMLParser):
-    def __init__(self) -> None:
-        super().__init__()
-        self.read = Read()
-        self.rows: list[list[str]] = []
-        self.caption = ""
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        self.read.attributes += [(tag, name, value or "") for name, value in attrs]
-        if tag == "table":
-            self.rows, self.caption = [], ""
-        if tag == "tr":
-            self.rows.append([])
-        if tag in ("td", "th"):
-            self.rows[-1].append("")
-        if tag not in VOID:
-            self.read.open_at_end.append(tag)
-
-    def handle_endtag(self, tag: str) -> None:
-        assert self.read.open_at_end.pop() == tag
-        if tag == "table":
-            self.read.tables[self.caption] = self.rows
-
-    def handle_data(self, data: str) -> None:
-        within = self.read.open_at_end[-1] if self.read.open_at_end else ""
-        if within in ("td", "th"):
-            self.rows[-1][-1] += data
-        elif within == "caption":
-            self.caption += data
-        else:
-            self.read.texts.setdefault(within, []).append(data)
-
-
-def read(page: str) -> Read:
-    reader = Reader()
-    reader.feed(page)
-    reader.close()
-    return reader.read
-
-
-def drawn(page: str) -> dict[str, Any]:
-    """The figures that the page's script draws."""
-    match = re.search(
-        r'<script type="application/json" id="figures">(.*?)</script>', page, re.DOTALL
-    )
-    assert match is not None
-    found = json.loads(match[1])
-    assert isinstance(found, dict)
-    return found
 
 
 def figures(profile: Profile) -> list[Figure]:
@@ -98,7 +32,7 @@ def page() -> str:
 
 def test_nothing_is_loaded_from_anywhere(page: str) -> None:
     seen = read(page)
-    assert [(tag, name) for tag, name, _ in seen.attributes if name in LOADS] == []
+    assert loads_of(page) == []
     assert {tag for tag, *_ in seen.attributes} & {
         "link",
         "img",

@@ -30,7 +30,7 @@ def binding(shown: Shown) -> Iterator[Figure]:
     )
     yield Figure(
         "binding",
-        "What binds, by share of time (simulated)",
+        "What binds, by share of time",
         "Every step of every engine counts for as long as it took, idle time included.",
         tuple(_part(name, shown.sides) for name in names),
         {

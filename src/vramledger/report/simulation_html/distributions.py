@@ -42,7 +42,7 @@ def _distribution(shown: Shown, sides: list[Side], name: str, title: str) -> Fig
     curves = [_curve(side, side.overview.distributions[name]) for side in sides]
     return Figure(
         f"{name.removesuffix('_s')}-distribution",
-        f"{title[0].upper()}{title[1:]} (simulated)",
+        f"{title[0].upper()}{title[1:]}",
         f"{_MEANS[name]} The curve is the share that took no longer; it ends below 100 % where requests "
         f"failed.{told}",
         (*curves, *limits),
@@ -89,7 +89,7 @@ def held(shown: Shown) -> Iterator[Figure]:
         return
     yield Figure(
         "kv-held",
-        "KV cache held by a request (simulated)",
+        "KV cache held by a request",
         "GiB-seconds of KV cache over all GPUs of its engine, requests with most first; blocks that are "
         f"shared count in full. The hundredth with most takes "
         f"{share(shown.main.answers.holding.longest_share)} of all.",
@@ -131,7 +131,7 @@ def by_length(shown: Shown) -> Iterator[Figure]:
             continue
         yield Figure(
             f"{name.removesuffix('_s')}-by-length",
-            f"{title} by {_LENGTHS[name]}, {shown.main.title} (simulated)",
+            f"{title} by {_LENGTHS[name]}, {shown.main.title}",
             "Requests in bins of like length, two to a doubling. The area reaches from the median to the "
             "95th percentile; diamonds are the worst of each bin.",
             tuple(_by_length(bands, title)),

@@ -47,7 +47,7 @@ def _figure(shown: Shown, side: Side) -> Figure:
     axis = _axis(float(found.edges_s[-1]))
     return Figure(
         f"time-{side.key}",
-        f"Over time, {side.title} (simulated)",
+        f"Over time, {side.title}",
         f"All rows share one time axis, in bins of {duration(found.bin_s)}; drag to zoom, double-click to "
         f"go back. Lines are means of a bin, areas reach from its lowest to its highest moment; latency is "
         f"by time of arrival. Headroom: {shown.headroom_said}.",

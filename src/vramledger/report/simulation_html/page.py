@@ -4,8 +4,6 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Final
 
-from vramledger.plan.headroom import AUTO_HEADROOM
-from vramledger.plan.requirement import Kind
 from vramledger.record.overview.overview import overview_of
 from vramledger.report.html.figure import Figure
 from vramledger.report.html.page import rendered
@@ -39,7 +37,7 @@ FIGURES: Final[tuple[Callable[[Shown], Iterator[Figure]], ...]] = (
 
 def to_html(simulation: Simulation, folder: Path) -> str:
     """One self-contained page. Whatever comes out of a file is escaped; nothing is loaded."""
-    shown = _shown(simulation)
+    shown = shown_of(simulation)
     figures = [figure for make in FIGURES for figure in make(shown)]
     return rendered(
         "vramledger.report.simulation_html",
@@ -55,9 +53,13 @@ def to_html(simulation: Simulation, folder: Path) -> str:
     )
 
 
-def _shown(simulation: Simulation) -> Shown:
-    kept = AUTO_HEADROOM[Kind.LATENCY]
-    said = f"{share(kept)} of the pool, as vram size keeps for latency (assumed)"
+def shown_of(simulation: Simulation) -> Shown:
+    """What there is to show, reduced to what can be drawn."""
+    kept = simulation.sanity.capacity.headroom
+    asked = (
+        "as asked" if simulation.question.headroom is not None else "as vram size keeps (assumed)"
+    )
+    said = f"{share(kept)} of the pool, {asked}"
     return Shown(tuple(_sides(simulation)), simulation.question.contract, kept, said)
 
 
