@@ -1,16 +1,18 @@
 """``vram simulate --knee``: its options, its search, its answer."""
 
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any, Final
 
 from vramledger.cli.output import show, show_json
+from vramledger.cli.page import write_page
 from vramledger.cli.workload.progress_bar import progress_bar
 from vramledger.errors import BadInput, ExitCode
 from vramledger.methods.knee.find import TOLERANCE
 from vramledger.methods.simulated.knee import SimulatedKnee, simulated_knee
-from vramledger.simulate.run import NotServed, Question
+from vramledger.simulate.run import NotServed, Question, simulate_case
 
-_NO_PART: Final = {"out": "-o", "html": "--html"}
+_NO_PART: Final = {"out": "-o"}
 
 
 def refuse_knee_options(asked: Mapping[str, Any]) -> None:
@@ -29,14 +31,18 @@ def refuse_knee_options(asked: Mapping[str, Any]) -> None:
         )
 
 
-def answer_knee(question: Question, tolerance: float | None, *, as_json: bool) -> int:
-    """Search, print, and the exit code.
+def answer_knee(
+    question: Question, tolerance: float | None, html: Path | None, *, as_json: bool
+) -> int:
+    """Search, print, and the exit code; a page shows the curve and the load that was found.
 
     Raises:
         As `simulated_knee`.
     """
     with progress_bar("knee", "simulations") as bar:
         found = simulated_knee(question, bar, TOLERANCE if tolerance is None else tolerance)
+    if html is not None and not isinstance(found, NotServed):
+        _page(found, html)
     if as_json:
         from vramledger.report.knee_json import not_served_json, to_json
 
@@ -48,6 +54,15 @@ def answer_knee(question: Question, tolerance: float | None, *, as_json: bool) -
 
         show(to_text(found))
     return _code(found)
+
+
+def _page(found: SimulatedKnee, html: Path) -> None:
+    from vramledger.report.simulation_html.page import to_html
+
+    with progress_bar("simulate", "requests") as bar:
+        simulation = simulate_case(found.shown_question(), bar)
+    if not isinstance(simulation, NotServed):
+        write_page(html, to_html(simulation, None, found))
 
 
 def _code(found: SimulatedKnee | NotServed) -> int:

@@ -58,10 +58,10 @@ def command(*, html: Path | None, as_json: bool, **asked: Any) -> int:
 
     if html is not None:
         refuse_page(html, "vram simulate", (asked["workload"],) if asked["workload"] else ())
-    refuse_knee_options({**asked, "html": html})
+    refuse_knee_options(asked)
     question = question_of(asked)
     if asked["knee"]:
-        return answer_knee(question, asked["tolerance"], as_json=as_json)
+        return answer_knee(question, asked["tolerance"], html, as_json=as_json)
     with progress_bar("simulate", "requests") as bar:
         found = simulate_case(question, bar)
     if isinstance(found, NotServed):

@@ -23,7 +23,7 @@ _COLUMNS: Final = (
     "offered", "answered", "goodput/h", "TTFT p50", "TTFT p95", "E2E mean", "E2E p95", "in system", "p99",
     "KV p99", "preempted", "power", "contract", "", "safe", "",
 )  # fmt: skip
-_RIGHT: Final = frozenset({*range(13), 13, 15})
+CURVE_RIGHT: Final = frozenset({*range(13), 13, 15})
 
 
 def to_text(found: SimulatedKnee) -> str:
@@ -96,8 +96,17 @@ def _repeat(found: SimulatedKnee, side: Side) -> list[str]:
 
 
 def _curve(axis: Axis, points: tuple[Point, ...]) -> list[str]:
-    head = (_HEAD[axis], *_COLUMNS)
-    return table(head, [_row(point) for point in points], _RIGHT)
+    return table(curve_head(axis), curve_rows(points), CURVE_RIGHT)
+
+
+def curve_head(axis: Axis) -> tuple[str, ...]:
+    """The columns of `curve_rows`."""
+    return (_HEAD[axis], *_COLUMNS)
+
+
+def curve_rows(points: tuple[Point, ...]) -> list[tuple[str, ...]]:
+    """A row a level that was played."""
+    return [_row(point) for point in points]
 
 
 def _row(point: Point) -> tuple[str, ...]:

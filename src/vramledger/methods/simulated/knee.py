@@ -1,5 +1,7 @@
 """The knee of a workload on a simulated deployment, without prefix hits and with the workload's own."""
 
+from dataclasses import replace
+
 from vramledger.evidence import Basis
 from vramledger.frozen import frozen
 from vramledger.methods.knee.find import TOLERANCE, Knee, find_knee
@@ -54,6 +56,15 @@ class SimulatedKnee:
     def stopped(self) -> bool:
         """Whether somebody stopped the search before its end."""
         return any(side.knee is None for side in self.sides)
+
+    def shown_question(self) -> Question:
+        """The load to look at: the highest that keeps the contract, else the lowest that fails; else its own."""
+        limit = None if self.main.knee is None else self.main.knee.contract
+        point = None if limit is None else (limit.held or limit.failed)
+        if point is None or self.axis is not Axis.RATE:
+            return self.question
+        part = replace(self.question.part, rate_scale=point.level)
+        return replace(self.question, part=part, seed=point.example(Goal.CONTRACT).seed)
 
     @property
     def holds(self) -> bool:

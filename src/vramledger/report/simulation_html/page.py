@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Final
 
+from vramledger.methods.simulated.knee import SimulatedKnee
 from vramledger.record.overview.overview import overview_of
 from vramledger.report.html.figure import Figure
 from vramledger.report.html.page import rendered
@@ -21,6 +22,7 @@ from vramledger.report.simulation import (
 from vramledger.report.simulation_html.binding import binding
 from vramledger.report.simulation_html.distributions import by_length, held, latencies
 from vramledger.report.simulation_html.headline import headline
+from vramledger.report.simulation_html.knee import knee_figures
 from vramledger.report.simulation_html.over_time import over_time
 from vramledger.report.simulation_html.shown import Shown, Side
 from vramledger.simulate.run import Played, Simulation
@@ -35,10 +37,15 @@ FIGURES: Final[tuple[Callable[[Shown], Iterator[Figure]], ...]] = (
 )
 
 
-def to_html(simulation: Simulation, folder: Path) -> str:
-    """One self-contained page. Whatever comes out of a file is escaped; nothing is loaded."""
+def to_html(simulation: Simulation, folder: Path | None, knee: SimulatedKnee | None = None) -> str:
+    """One self-contained page. Whatever comes out of a file is escaped; nothing is loaded.
+
+    `folder` has the records, where they were kept; `knee` is the search that found this load.
+    """
     shown = shown_of(simulation)
     figures = [figure for make in FIGURES for figure in make(shown)]
+    if knee is not None:
+        figures = [*knee_figures(knee), *figures]
     return rendered(
         "vramledger.report.simulation_html",
         figures,
@@ -49,7 +56,7 @@ def to_html(simulation: Simulation, folder: Path) -> str:
         theory=theory(simulation).strip(),
         notes=simulation.notes,
         basis=str(simulation.basis),
-        folder=str(folder),
+        folder=None if folder is None else str(folder),
     )
 
 
