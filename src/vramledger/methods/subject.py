@@ -101,8 +101,10 @@ class Range:
 
     def rounded(self, level: float) -> float:
         """The nearest level that can be printed, inside the range."""
-        near = round(level) if self.axis is Axis.CONCURRENCY else float(f"{level:.{_DIGITS}g}")
-        return min(max(near, self.lowest), self.highest)
+        return min(max(self._near(level), self._near(self.lowest)), self._near(self.highest))
+
+    def _near(self, level: float) -> float:
+        return round(level) if self.axis is Axis.CONCURRENCY else float(f"{level:.{_DIGITS}g}")
 
 
 class Subject(Protocol):

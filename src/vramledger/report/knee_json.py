@@ -7,7 +7,7 @@ from typing import Any, Final
 from vramledger.methods.knee.curve import CurveKnee, power
 from vramledger.methods.knee.probes import Point
 from vramledger.methods.knee.search import Limit
-from vramledger.methods.knee.sequential import CLEAR_SHARE, LEAD, MOST, wrong_at_most
+from vramledger.methods.knee.sequential import LEAD, MOST, SELDOM, wrong_at_most
 from vramledger.methods.simulated.knee import Side, SimulatedKnee
 from vramledger.methods.subject import Axis, Check, Goal, Observation
 from vramledger.report.knee_words import knee_sentence, sentences
@@ -55,8 +55,8 @@ def to_json(found: SimulatedKnee) -> dict[str, Any]:
         "verdicts": {
             "lead": LEAD,
             "most_draws": MOST,
-            "share_of_draws": CLEAR_SHARE,
-            "wrong_at_most": wrong_at_most(CLEAR_SHARE),
+            "share_of_draws": SELDOM,
+            "wrong_at_most": wrong_at_most(SELDOM),
         },
         "notes": list(found.main.notes),
     }

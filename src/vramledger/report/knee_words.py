@@ -3,7 +3,7 @@
 from vramledger.methods.knee.curve import CurveKnee
 from vramledger.methods.knee.probes import Point
 from vramledger.methods.knee.search import Ending, Limit
-from vramledger.methods.knee.sequential import CLEAR_SHARE, LEAD, MOST, wrong_at_most
+from vramledger.methods.knee.sequential import LEAD, MOST, SELDOM, wrong_at_most
 from vramledger.methods.subject import Axis, Goal
 from vramledger.report.number import rate, share
 
@@ -54,10 +54,10 @@ def knee_sentence(knee: CurveKnee | None, axis: Axis) -> str:
 def method() -> str:
     """How sure a verdict is."""
     return (
-        f"A load's verdict is clear when {LEAD} more of its draws held than failed, or the reverse, and uncertain "
-        f"after {MOST} draws. Where {share(CLEAR_SHARE)} of all draws go one way, a clear verdict is wrong at most "
-        f"{share(wrong_at_most(CLEAR_SHARE))} of the time. This covers the draws of arrivals, not the error of the "
-        "step times."
+        f"A load holds clearly when {LEAD} more of its draws held than failed, fails clearly in the reverse case, and is "
+        f"uncertain after {MOST} draws. One at which {share(SELDOM)} of all draws hold, or fewer, is said to hold "
+        f"with a probability of {share(wrong_at_most(SELDOM))} at most; likewise for failing. This covers the draws of "
+        "arrivals, not the error of the step times."
     )
 
 
@@ -77,6 +77,9 @@ def _never_reached(limit: Limit, axis: Axis) -> str:
 
 def _nothing_holds(limit: Limit, axis: Axis) -> str:
     said = _KEPT[limit.goal]
+    if limit.little is None and limit.failed is not None:
+        at = level(limit.failed, axis)
+        return f"{said}: even at {at}, the lowest that was tried, {_failing(limit.failed, limit.goal)}."
     tried = [
         f"at {level(point, axis)} {_failing(point, limit.goal)}"
         for point in (limit.little, limit.failed)

@@ -3,10 +3,10 @@
 A level is played until one side leads by `LEAD`: so many more plays that held than failed, or the
 reverse. That is Wald's sequential test of a share of `q` against one of `1 - q` (A. Wald, Sequential
 Tests of Statistical Hypotheses, Annals of Mathematical Statistics 16, 1945), and for a lead of whole plays its error is
-exact: the gambler's ruin. Where a share q > 1/2 of the draws hold, the wrong side leads first with
+exact: the gambler's ruin. Where a share q < 1/2 of the draws hold, those that hold lead first with
 probability
 
-    1 / (1 + (q / (1 - q)) ** LEAD).
+    1 / (1 + ((1 - q) / q) ** LEAD).
 
 After `MOST` plays without such a lead the level is uncertain, which makes wrong verdicts only rarer.
 """
@@ -18,12 +18,15 @@ from vramledger.methods.subject import Verdict
 
 LEAD: Final = 3
 MOST: Final = 7
-CLEAR_SHARE: Final = 0.8  # of the draws of a level, at which reports state the error
+SELDOM: Final = 0.2  # share of a level's draws that hold, at which reports state the error
 
 
 def wrong_at_most(share: float) -> float:
-    """The probability of the wrong verdict where that share of the draws, above one half, goes one way."""
-    return float(1 / (1 + (share / (1 - share)) ** LEAD))
+    """The probability that a level holds clearly at which that share of the draws, below 1/2, hold.
+
+    It is that of failing clearly, too, where so many fail.
+    """
+    return float(1 / (1 + ((1 - share) / share) ** LEAD))
 
 
 def verdict_of(plays: Sequence[Verdict], *, repeats: bool) -> Verdict | None:
