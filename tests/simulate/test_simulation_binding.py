@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from timing_questions import LLAMA, deployed, pricer
-from vramledger.simulate.binding import IDLE, KV, SEQUENCES, TOKENS, binding_of
+from vramledger.simulate.binding import BATCH, IDLE, KV, SEQUENCES, TOKENS, binding_of
 from vramledger.simulate.fast.records import STEP
 from vramledger.simulate.priced import typical_of
 from vramledger.simulate.settings import Settings
@@ -120,7 +120,7 @@ def test_every_step_has_one_limit_and_the_physical_one_beneath() -> None:
     found = binding_of(rows, lasted, 10.0, SETTINGS, limits())
     assert found.shares == pytest.approx(
         {
-            KV: 0.15, SEQUENCES: 0.6, TOKENS: 0.1, BANDWIDTH: 0.04, COMPUTE: 0.01, LINKS: 0,
+            KV: 0.15, SEQUENCES: 0.6, TOKENS: 0.1, BATCH: 0, BANDWIDTH: 0.04, COMPUTE: 0.01, LINKS: 0,
             LAUNCHES: 0, IDLE: 0.1,
         }
     )  # fmt: skip
@@ -129,3 +129,10 @@ def test_every_step_has_one_limit_and_the_physical_one_beneath() -> None:
         assert sum(parts.values()) == pytest.approx(found.shares[name])
     assert found.beneath[TOKENS][COMPUTE] == pytest.approx(0.1)
     assert found.beneath[SEQUENCES][BANDWIDTH] == pytest.approx(0.6)
+
+
+def test_requests_wait_for_a_static_batch_alone() -> None:
+    rows = steps({**BATCHES[1][1], "running": 4, "waiting": 2}, {**BATCHES[3][1], "running": 1})
+    found = binding_of(rows, np.array([3.0, 1.0]), 0.0, SETTINGS, limits(), batched=True)
+    assert found.shares[BATCH] == found.beneath[BATCH][BANDWIDTH] == 0.75
+    assert found.shares[COMPUTE] == 0.25

@@ -9,6 +9,7 @@ from vramledger.cli.limit_option import limit_option
 from vramledger.cli.needs import need_full
 from vramledger.cli.output import show, show_json
 from vramledger.cli.page import refuse_page, write_page
+from vramledger.cli.serving_options import serving_options
 from vramledger.errors import ExitCode
 
 
@@ -40,6 +41,7 @@ from vramledger.errors import ExitCode
 )
 @click.option("--knee", is_flag=True, help="Search the highest rate that keeps the contract.")
 @click.option("--tolerance", type=float, help="Of the search, relative; 0.02 by default.")
+@serving_options
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 def command(*, html: Path | None, as_json: bool, **asked: Any) -> int:
     """Latency, queue, preemption and KV use of a workload on a deployment, simulated.

@@ -10,6 +10,7 @@ from typing import Any, Final
 
 from vramledger.cli.limit_option import with_limits
 from vramledger.cli.predict_asked import fit_of
+from vramledger.cli.serving_options import serving_of
 from vramledger.engine.launch import Launch
 from vramledger.engine.read import read_launch
 from vramledger.errors import BadInput, CannotKnow
@@ -59,6 +60,7 @@ def question_of(asked: Mapping[str, Any]) -> Question:
         fit=fit_of(asked["coefficients"]),
         headroom=_headroom(asked, plan),
         kind=Kind.LATENCY if plan is None else plan.kind,
+        **serving_of(asked),
     )
 
 
@@ -79,6 +81,7 @@ def written(simulation: Simulation, asked: Mapping[str, Any]) -> Path:
         seed=question.seed,
         rate_scale=part.rate_scale,
         replicas=question.replicas,
+        policy=question.policy,
         prefix_hits=simulation.own is not None,
         kv_pool_end=question.end,
         num_gpu_blocks=simulation.pool.num_blocks,

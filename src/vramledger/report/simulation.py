@@ -8,10 +8,12 @@ from typing import Final
 from vramledger.report.number import duration, rate, share
 from vramledger.report.table import table
 from vramledger.simulate.answers import Answers
-from vramledger.simulate.binding import IDLE, KV, SEQUENCES, TOKENS
+from vramledger.simulate.binding import BATCH, IDLE, KV, SEQUENCES, TOKENS
+from vramledger.simulate.contrast import Contrast
 from vramledger.simulate.judged import Line
 from vramledger.simulate.levels import Levels
 from vramledger.simulate.percentiles import Percentiles
+from vramledger.simulate.policies import VLLM
 from vramledger.simulate.run import Played, Simulation
 from vramledger.simulate.step_limits import BANDWIDTH, COMPUTE, LAUNCHES, LINKS
 
@@ -29,6 +31,7 @@ LIMITS: Final = {
     KV: "KV cache",
     SEQUENCES: "sequence cap",
     TOKENS: "token budget",
+    BATCH: "batch not done",
     BANDWIDTH: "bandwidth",
     COMPUTE: "compute",
     LINKS: "links",
@@ -44,6 +47,7 @@ def to_text(simulation: Simulation, folder: Path) -> str:
         heading(simulation),
         *_section("with the workload's prefix hits", simulation.own),
         *_section("without prefix hits", simulation.no_hits),
+        *_contrast(simulation.contrast),
         theory(simulation),
         *(f"note: {note}" for note in simulation.notes),
         f"run         {folder}",
@@ -57,13 +61,14 @@ def heading(simulation: Simulation) -> str:
     part, layout = question.part, deployment.layout
     scenario = f", scenario {question.scenario}" if question.scenario else ""
     scaled = f", arrivals x{part.rate_scale:g}" if part.rate_scale != 1 else ""
+    policy = "" if question.policy == VLLM else f", policy {question.policy}"
     servers = f"{question.replicas} x " if question.replicas > 1 else ""
     return "\n".join(
         (
             f"SIMULATED, not measured: {part.workload.name}{scenario}{scaled}",
             (
                 f"{servers}{deployment.model.id} on {layout.gpus} x {deployment.accelerator.name}, "
-                f"vLLM {deployment.version}"
+                f"vLLM {deployment.version}{policy}"
             ),
             (
                 f"{simulation.pool.num_blocks:,} KV blocks of {simulation.main.settings.block_size} tokens "
@@ -145,6 +150,29 @@ def _shares(shares: Mapping[str, float]) -> str:
 
 def _judged(line: Line) -> str:
     return f"{VERDICTS[line.holds]:<11} {line.asked}: {line.found}"
+
+
+def _contrast(contrast: Contrast | None) -> list[str]:
+    """What continuous batching buys, as one line."""
+    if contrast is None:
+        return []
+    asked, vllm = contrast.asked.answers, contrast.vllm.answers
+    ratio = contrast.throughput_ratio
+    faster = "" if ratio is None else f" {ratio:,.2f} times the output tokens a second,"
+    said = [
+        f"{title} p50 {_median(vllm, name)}, not {_median(asked, name)}"
+        for name, title in (("ttft_s", "TTFT"), ("e2e_s", "E2E"))
+    ]
+    if vllm.goodput_per_hour is not None and asked.goodput_per_hour is not None:
+        said.append(
+            f"{vllm.goodput_per_hour:,.0f} good requests an hour, not {asked.goodput_per_hour:,.0f}"
+        )
+    return ["", f"contrast    vLLM's continuous batching, simulated:{faster} {'; '.join(said)}"]
+
+
+def _median(found: Answers, name: str) -> str:
+    value = found.latency[name].p50
+    return "-" if value is None else _said(value, time_text)
 
 
 def theory(simulation: Simulation) -> str:

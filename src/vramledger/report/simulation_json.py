@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from vramledger.simulate.answers import Answers
+from vramledger.simulate.contrast import Contrast
 from vramledger.simulate.percentiles import Percentiles
 from vramledger.simulate.run import NotServed, Simulation
 
@@ -33,12 +34,14 @@ def to_json(simulation: Simulation, folder: Path) -> dict[str, Any]:
         "scenario": question.scenario,
         "rate_scale": question.part.rate_scale,
         "replicas": question.replicas,
+        "policy": question.policy,
         "seed": question.seed,
         "prefix_hits": simulation.own is not None,
         **_answers(simulation.main.answers),
         "without_prefix_hits": None
         if simulation.own is None
         else _answers(simulation.no_hits.answers),
+        "contrast": _contrast(simulation.contrast),
         "theory": {
             "concurrency": capacity.concurrency,
             "saturation_requests_per_s": capacity.saturation_per_s,
@@ -48,6 +51,20 @@ def to_json(simulation: Simulation, folder: Path) -> dict[str, Any]:
             "little_residual": sanity.little_residual,
         },
         "notes": list(simulation.notes),
+    }
+
+
+def _contrast(found: Contrast | None) -> dict[str, Any] | None:
+    """The same load by vLLM's scheduler beside another policy, null where there is no other."""
+    if found is None:
+        return None
+    return {
+        "throughput_ratio": found.throughput_ratio,
+        "output_tokens_per_s": found.asked.output_tokens_per_s,
+        "vllm": {
+            "output_tokens_per_s": found.vllm.output_tokens_per_s,
+            **_answers(found.vllm.answers),
+        },
     }
 
 

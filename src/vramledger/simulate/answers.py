@@ -84,9 +84,13 @@ def answers_of(
     block_gib: float,
     contract: Contract | None,
     wall_s: float,
+    batched: bool = False,
 ) -> Answers:
-    """Everything there is to say of a run; `block_gib` is a block's size over all GPUs."""
-    levels = levels_of(engines, settings, physical)
+    """Everything there is to say of a run; `block_gib` is a block's size over all GPUs.
+
+    `batched` is whether it served static batches.
+    """
+    levels = levels_of(engines, settings, physical, batched=batched)
     gaps = output_gaps(engines)
     served = Served(
         offered.input_tokens,

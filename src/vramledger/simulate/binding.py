@@ -19,8 +19,9 @@ if TYPE_CHECKING:
 KV: Final = "kv_cache"
 SEQUENCES: Final = "sequence_cap"
 TOKENS: Final = "token_budget"
+BATCH: Final = "batch"  # requests wait for a static batch to end
 IDLE: Final = "idle"
-HOLDING: Final = (KV, SEQUENCES, TOKENS)  # what may keep requests waiting
+HOLDING: Final = (KV, SEQUENCES, TOKENS, BATCH)  # what may keep requests waiting
 _NOBODY: Final = -1
 
 
@@ -37,10 +38,20 @@ class Binding:
 
 
 def binding_of(
-    steps: "Array", lasted: "Array", idle: float, settings: Settings, physical: PhysicalLimits
+    steps: "Array",
+    lasted: "Array",
+    idle: float,
+    settings: Settings,
+    physical: PhysicalLimits,
+    *,
+    batched: bool = False,
 ) -> Binding:
-    """The shares of steps that lasted so long each, and of so much idle time."""
-    held, limit = _holding(steps, settings), physical.of(steps)
+    """The shares of steps that lasted so long each, and of so much idle time.
+
+    `batched` is whether static batches were served, in which requests wait for a batch alone.
+    """
+    held = _batched(steps) if batched else _holding(steps, settings)
+    limit = physical.of(steps)
     whole = max(float(lasted.sum()) + idle, 1.0)
 
     def share(mask: "Array") -> float:
@@ -57,6 +68,11 @@ def binding_of(
         for place, name in enumerate(HOLDING)
     }
     return Binding({**shares, IDLE: idle / whole}, beneath)
+
+
+def _batched(steps: "Array") -> "Array":
+    found: Array = np.where(steps["waiting"] > 0, HOLDING.index(BATCH), _NOBODY)
+    return found
 
 
 def _holding(steps: "Array", settings: Settings) -> "Array":

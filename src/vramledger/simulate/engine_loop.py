@@ -26,7 +26,9 @@ from vramledger.simulate.step import Features, Step, features_of
 from vramledger.simulate.view import FOREVER, Kind, Moment, View
 
 Cost = Callable[[Features], int]  # nanoseconds of a step
-Observer = Callable[[Step, list[Request], Scheduler], None]  # told each step that came back
+Observer = Callable[
+    [Step, list[Request], Scheduler], None
+]  # told each step that came back, and those that only preempted
 
 
 @frozen
@@ -220,6 +222,8 @@ class EngineLoop:
             self.diary.preempted(request)
         self._notice_thrashing(step)
         if not step.scheduled:
+            if step.preempted and self.observe is not None:
+                self.observe(step, [], self.scheduler)
             return bool(step.preempted) and not self.in_flight
         self._send(step)
         return len(self.in_flight) < self.settings.steps_in_flight

@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
-from vramledger.errors import CannotKnow
+from vramledger.errors import BadInput, CannotKnow
 from vramledger.frozen import frozen
 from vramledger.simulate.columns import columns_of
+from vramledger.simulate.engine_load import EngineLoad, Serve
 from vramledger.simulate.fast.engine import FastEngine
 from vramledger.simulate.fast.load import ASKED, Load, refuse_nonsense
 from vramledger.simulate.fast.records import UNSET, FastOutcome
@@ -78,6 +79,7 @@ def run_engines(
     progress: Progress,
     router: str = ROUND_ROBIN,
     closed: int | None = None,
+    serve: Serve | None = None,
 ) -> tuple[Engine, ...]:
     """Every engine's part of the load, simulated: compiled where that is possible, else step by step.
 
@@ -90,12 +92,19 @@ def run_engines(
         progress: is told how many requests have ended.
         router: a name of `routing.registry.ROUTERS`.
         closed: requests in flight of a closed loop, which ignores the times of arrival; None for the workload's own.
+        serve: how each engine serves its part, one after another behind a router that goes round; None for vLLM's
+            scheduler.
 
     Raises:
         BadInput: requests, costs or names that no simulator takes.
     """
     if closed is None and (router == ROUND_ROBIN or engines == 1):
-        return _each_alone(settings, arriving, cost, engines, seed, progress)
+        return _each_alone(settings, arriving, cost, engines, seed, progress, serve)
+    if serve is not None:
+        raise BadInput(
+            "Policies other than vllm, and traces of steps, take engines one by one; leave out the router and "
+            "the closed loop."
+        )
     load = _load(arriving, np.arange(len(arriving)))
     refuse_nonsense(load)
     many = engines_for(settings, load, cost, engines, seed=seed, stops=closed is not None)
@@ -134,6 +143,7 @@ def _each_alone(
     engines: int,
     seed: int,
     progress: Progress,
+    serve: Serve | None,
 ) -> tuple[Engine, ...]:
     """Engines that do not depend on each other, one after another."""
     done: list[Engine] = []
@@ -143,7 +153,11 @@ def _each_alone(
         before = sum(len(engine.places) for engine in done)
         load = _load(arriving, places)
         advance = _shifted(progress, before, len(arriving))
-        done.append(_run(settings, load, cost, places, seed, advance))
+        part = EngineLoad(number, settings, load, places, cost, seed, advance)
+        if serve is None:
+            done.append(_run(part))
+        else:
+            done.append(Engine(places, _numbered(serve(part)), compiled=False))
         progress(before + len(places), len(arriving))
     return tuple(done)
 
@@ -152,20 +166,14 @@ def _shifted(progress: Progress, before: int, of_all: int) -> Callable[[int], No
     return lambda ended: progress(before + ended, of_all)
 
 
-def _run(
-    settings: Settings,
-    load: Load,
-    cost: StepCost,
-    places: "Integers",
-    seed: int,
-    advance: Callable[[int], None],
-) -> Engine:
+def _run(part: EngineLoad) -> Engine:
+    settings, load, cost, seed = part.settings, part.load, part.cost, part.seed
     try:
         found, compiled = simulate_fast(settings, load, cost, seed=seed), True
     except CannotKnow:  # what the compiled simulator does not have, the plain loop has
         cost.refuse_overflow(settings)
-        found, compiled = _plain(settings, load, cost, seed, advance), False
-    return Engine(places, _numbered(found), compiled)
+        found, compiled = _plain(settings, load, cost, seed, part.advance), False
+    return Engine(part.places, _numbered(found), compiled)
 
 
 def _numbered(found: FastOutcome) -> FastOutcome:

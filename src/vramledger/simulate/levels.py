@@ -34,14 +34,20 @@ class Levels:
     span_s: float  # from the first arrival to the last step
 
 
-def levels_of(engines: "Sequence[Engine]", settings: Settings, physical: PhysicalLimits) -> Levels:
+def levels_of(
+    engines: "Sequence[Engine]",
+    settings: Settings,
+    physical: PhysicalLimits,
+    *,
+    batched: bool = False,
+) -> Levels:
     """The levels of a run; each step counts for as long as it took."""
     steps = np.concatenate([engine.found.steps for engine in engines])
     lasted = (steps["end_ns"] - steps["start_ns"]).astype(np.float64)
     span = max(int(engine.found.end_ns) for engine in engines)
     idle = max(float(span) * len(engines) - lasted.sum(), 0.0)
     usable = max(settings.num_blocks - 1, 1)
-    binding = binding_of(steps, lasted, idle, settings, physical)
+    binding = binding_of(steps, lasted, idle, settings, physical, batched=batched)
     present = steps["running"] + steps["waiting"]
     return Levels(
         kv_usage=_over_time(steps["used_blocks"] / usable, lasted, idle),

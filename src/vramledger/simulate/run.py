@@ -2,6 +2,8 @@
 
 import time
 from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
 
 from vramledger.engine.kv import KvPool
 from vramledger.engine.vllm.deployment import Deployment
@@ -11,18 +13,23 @@ from vramledger.ledger.case import Case
 from vramledger.plan.requirement import Contract, Kind
 from vramledger.simulate.answers import Answers, answers_of, gib_of_block
 from vramledger.simulate.arriving import arriving_of
+from vramledger.simulate.batches import Batching, serve_batches
 from vramledger.simulate.capacity import Capacity, capacity_of
+from vramledger.simulate.contrast import Contrast, side_of
+from vramledger.simulate.engine_load import Serve
 from vramledger.simulate.engines import Engine, Progress, run_engines
 from vramledger.simulate.figures import Figures, figures_of
 from vramledger.simulate.from_deployment import settings_of
 from vramledger.simulate.load import Part, prepared
 from vramledger.simulate.offered import Offered, read_offered
+from vramledger.simulate.policies import VLLM, batch_settings, policy_named
 from vramledger.simulate.priced import step_cost, typical_of
 from vramledger.simulate.remarks import remarks
 from vramledger.simulate.sanity import Sanity, sanity_of
 from vramledger.simulate.settings import Settings
 from vramledger.simulate.step_cost import StepCost
 from vramledger.simulate.step_limits import PhysicalLimits, limits_of
+from vramledger.simulate.step_trace import StepTrace
 from vramledger.simulate.timing.bands import Region, region
 from vramledger.simulate.timing.coefficients import Fit, shipped
 from vramledger.simulate.timing.work import work_of
@@ -49,6 +56,9 @@ class Question:
     fit: Fit | None = None
     headroom: float | None = None  # share of the KV pool to keep free; None: by kind
     kind: Kind = Kind.LATENCY
+    policy: str = VLLM  # a name of `policies.POLICIES`
+    trace: Path | None = None  # where every step is written, a line each
+    acceptance: float | None = None  # of drafts at each position, 0..1, as the user assumes it
 
 
 @frozen
@@ -81,6 +91,7 @@ class Simulation:
     sanity: Sanity
     basis: Basis  # of every time: calibrated inside the measured region, assumed outside
     notes: tuple[str, ...]
+    contrast: Contrast | None = None  # with vLLM, where another policy was asked for
 
     @property
     def main(self) -> Played:
@@ -144,12 +155,26 @@ def simulate_case(
         with prepared(question.part, question.seed) as path:
             offered = read_offered(path)
     bench = bench_of(ready, offered)
-    no_hits = played(bench, progress, hits=False)
-    own = played(bench, progress, hits=True) if can_hit(bench) else None
+    if question.trace is not None:
+        StepTrace(question.trace, bench.engines).refuse_places()
+    hits = can_hit(bench)
+    no_hits = played(bench, progress, hits=False, traced=not hits)
+    own = played(bench, progress, hits=True, traced=True) if hits else None
     main = own or no_hits
     sanity = sanity_of(offered, main.figures, main.answers, expected(bench, main.settings))
     basis, notes = times_of(bench).basis, notes_of(bench, main, own)
-    return Simulation(question, deployment, pool, offered, no_hits, own, sanity, basis, notes)
+    contrast = None if question.policy == VLLM else _contrast(bench, progress, no_hits)
+    return Simulation(
+        question, deployment, pool, offered, no_hits, own, sanity, basis, notes, contrast
+    )
+
+
+def _contrast(bench: Bench, progress: Progress, asked: Played) -> Contrast:
+    """The same load by vLLM's own scheduler beside the policy that was asked for."""
+    question = replace(bench.question, policy=VLLM, trace=None)
+    vllm = played(replace(bench, question=question), progress, hits=False)
+    sides = (side_of(run.answers, run.figures) for run in (asked, vllm))
+    return Contrast(bench.question.policy, *sides)
 
 
 def bench_of(ready: Ready, offered: Offered) -> Bench:
@@ -181,18 +206,28 @@ def expected(bench: Bench, settings: Settings) -> Capacity:
 def can_hit(bench: Bench) -> bool:
     """Whether the workload's own prefix hits are wanted and possible."""
     caching = bench.deployment.enable_prefix_caching.value
-    return bench.question.prefix and caching and bench.offered.shares_prefixes
+    wanted = bench.question.prefix and bench.question.policy == VLLM
+    return wanted and caching and bench.offered.shares_prefixes
 
 
-def played(bench: Bench, progress: Progress, *, hits: bool) -> Played:
-    """One simulation, with the workload's own prefix hits or without any."""
+def played(bench: Bench, progress: Progress, *, hits: bool, traced: bool = False) -> Played:
+    """One simulation, with the workload's own prefix hits or without any; traced where that is asked."""
     question, offered = bench.question, bench.offered
     settings = settings_of(bench.deployment, bench.pool, prefix_caching=hits)
+    batching = policy_named(question.policy).batching
+    if batching is not None:
+        settings = batch_settings(settings)
     fit = question.fit or shipped()
     arriving = arriving_of(offered, fit.coefficients, settings.block_size if hits else None)
     began = time.perf_counter()
     engines = run_engines(
-        settings, arriving, bench.cost, bench.engines, seed=question.seed, progress=progress
+        settings,
+        arriving,
+        bench.cost,
+        bench.engines,
+        seed=question.seed,
+        progress=progress,
+        serve=_serve(bench, batching, traced=traced),
     )
     wall = time.perf_counter() - began
     figures = figures_of(offered, engines, settings.max_model_len)
@@ -207,8 +242,17 @@ def played(bench: Bench, progress: Progress, *, hits: bool) -> Played:
         block_gib=gib_of_block(bench.pool.layout.bytes_per_block, layout.tp * layout.pcp),
         contract=question.contract,
         wall_s=wall,
+        batched=batching is not None,
     )
     return Played(settings, engines, figures, answers)
+
+
+def _serve(bench: Bench, batching: Batching | None, *, traced: bool) -> Serve | None:
+    """How each engine serves its part, None for vLLM's scheduler without a trace."""
+    if batching is not None:
+        return lambda part: serve_batches(part.settings, part.load, part.cost, batching)
+    trace = bench.question.trace
+    return StepTrace(trace, bench.engines).serve if traced and trace is not None else None
 
 
 def times_of(bench: Bench) -> Region:
@@ -251,6 +295,7 @@ def _notes(bench: Bench, own: Played | None) -> Sequence[str]:
         )
     if own is None:
         found.append(_why_no_hits(bench))
+    found += [note for note in (policy_named(bench.question.policy).note,) if note]
     if deployment.layout.dp > 1:
         found.append(
             "Data-parallel engines are simulated one by one; waits for each other at experts are in the "
@@ -260,7 +305,9 @@ def _notes(bench: Bench, own: Played | None) -> Sequence[str]:
 
 
 def _why_no_hits(bench: Bench) -> str:
-    if not bench.question.prefix:
+    if bench.question.policy != VLLM:
+        why = f"batches of the policy {bench.question.policy} share no prefixes"
+    elif not bench.question.prefix:
         why = "--no-prefix was given"
     elif not bench.deployment.enable_prefix_caching.value:
         why = "the deployment has prefix caching off"
