@@ -55,6 +55,9 @@ _REST: Final = (
 )
 
 
+_MOST_ROWS: Final = 100
+
+
 def to_text(found: Swept) -> str:
     """The sweep as lines of text; its title says that all is simulated."""
     lines = _title(found)
@@ -63,8 +66,13 @@ def to_text(found: Swept) -> str:
     prefixes = [OWN, NO_HITS] if any(row.has_own for row in found.rows) else [NO_HITS]
     for prefix in prefixes:
         lines += ["", _SECTION[prefix], *_table(found, prefix)]
+    if found.found is None and len(found.rows) > _MOST_ROWS:
+        more = len(found.rows) - _MOST_ROWS
+        lines += [f"{more:,} further points are not shown; --json and -o have them all."]
     lines += _effects(found) if found.found is None else trial_lines(found.trials)
     lines += [*tensor_lines(found.tensor_steps), *_reasons(found)]
+    if found.start is not None:
+        lines += ["", *(f"note: {note}" for note in found.start.notes)]
     if found.results.interrupted:
         done, asked = len(found.rows), found.results.asked
         lines += ["", f"interrupted: {done:,} of {asked:,} points were simulated."]
@@ -107,9 +115,9 @@ def _named(row: Row) -> list[str]:
 
 
 def _shown(found: Swept) -> tuple[Row, ...]:
-    """The points as asked; of a search the best, and the base."""
+    """The points as asked, not more than a person reads; of a search the best, and the base."""
     if found.found is None:
-        return found.rows
+        return found.rows[:_MOST_ROWS]
     best = found.found.ranking[:SHOWN]
     return best if found.start is None or found.start in best else (*best, found.start)
 
@@ -139,7 +147,7 @@ _SAID: Final = {
 
 
 def _effects(found: Swept) -> list[str]:
-    lines = [line for point in found.points for line in _effect(point)]
+    lines = [line for point in found.points[: _MOST_ROWS - 1] for line in _effect(point)]
     return ["", "EFFECT of each change on the base", *lines] if lines else []
 
 
@@ -160,6 +168,7 @@ def _change(effect: Effect) -> str:
 
 
 def _reasons(found: Swept) -> list[str]:
-    shown = found.rows if found.found is None else _shown(found)
-    lines = [f"{row.point.label}: {row.columns['reason']}" for row in shown if not row.simulated]
+    lines = [
+        f"{row.point.label}: {row.columns['reason']}" for row in _shown(found) if not row.simulated
+    ]
     return ["", "NOT SIMULATED", *lines] if lines else []

@@ -8,12 +8,13 @@ from vramledger.methods.sweep.columns import FIGURES, NO_HITS, OWN, RESULTS
 from vramledger.methods.sweep.compare import Compared, Swept
 from vramledger.methods.sweep.row import Row
 from vramledger.methods.sweep.tensor_steps import TensorStep
+from vramledger.report.sweep_search import search_json
 
 SCHEMA: Final = "vramledger.sweep/1"
 _HEAD: Final = tuple(
     name
     for name in RESULTS.columns
-    if not name.startswith((OWN, NO_HITS)) and name not in ("changes", "broken")
+    if not name.startswith((OWN, NO_HITS)) and name not in ("changes", "broken", "notes")
 )
 
 
@@ -36,6 +37,7 @@ def to_json(found: Swept) -> dict[str, Any]:
         "base": None if found.start is None else _row(found.start),
         "points": [_compared(point) for point in found.points],
         "tensor_steps": [_tensor_step(step) for step in found.tensor_steps],
+        "search": None if found.found is None else search_json(found.found, found.trials),
     }
 
 
@@ -86,6 +88,7 @@ def _row(row: Row) -> dict[str, Any]:
         "changes": {change.name: change.value for change in row.point.changes},
         **{name: row.columns.get(name) for name in _HEAD},
         "broken": sorted(row.broken),
+        "notes": list(row.notes),
         "own": _figures(row, OWN) if row.has_own else None,
         "no_hits": _figures(row, NO_HITS) if row.simulated else None,
     }

@@ -1,6 +1,6 @@
 """A search among settings for a terminal."""
 
-from typing import Final
+from typing import Any, Final
 
 from vramledger.methods.sweep.row import Row, Verdict
 from vramledger.methods.sweep.search import Found
@@ -38,6 +38,31 @@ def search_lines(found: Found) -> list[str]:
     ]
 
 
+def search_json(found: Found, trials: tuple[Trial, ...]) -> dict[str, Any]:
+    """A search as JSON; rows of its ranking are named by their hash."""
+    best = found.best
+    return {
+        "objective": found.objective.name,
+        "most_gpus": found.bounds.most_gpus,
+        "rounds": found.rounds,
+        "holds": best is not None and best.verdict is Verdict.PASS,
+        "ranking": [row.columns["point"] for row in found.ranking],
+        "trials": [
+            {
+                "role": trial.role,
+                "point": trial.row.columns["point"],
+                "command": trial.command,
+                "decides": _decides(trial),
+                "differences": [
+                    {"name": one.name, "here": one.here, "best": one.there}
+                    for one in trial.differences
+                ],
+            }
+            for trial in trials
+        ],
+    }
+
+
 def trial_lines(trials: tuple[Trial, ...]) -> list[str]:
     """The trials that would confirm it, as commands with what each would decide."""
     if not trials:
@@ -50,10 +75,10 @@ def trial_lines(trials: tuple[Trial, ...]) -> list[str]:
         lines = ["", "LIVE TRIALS that would confirm it; serve each the same workload"]
     for number, trial in enumerate(trials, 1):
         lines += [f"{number}. {trial.role}: {trial.command}", f"   {_decides(trial)}"]
-    return lines
+    return lines + [f"   {sentence}" for sentence in _owed(trials)]
 
 
-_THREE: Final = 3
+_TWO, _THREE = 2, 3
 
 
 def _best(best: Row | None) -> str:
@@ -66,6 +91,18 @@ def _best(best: Row | None) -> str:
     if best.verdict is Verdict.INCONCLUSIVE:
         return f"{where}, of whose contract a line was not checked"
     return f"no settings keep the contract; {where} comes nearest"
+
+
+def _owed(trials: tuple[Trial, ...]) -> list[str]:
+    """What a trial must show besides speed."""
+    cached = {str(trial.row.columns["kv_cache_dtype"]) for trial in trials}
+    if len(cached) < _TWO:
+        return []
+    named = " and ".join(sorted(cached))
+    sentence = (
+        f"KV caches of {named} are compared: a smaller one changes answers, and owes evidence"
+    )
+    return [f"{sentence} of their quality."]
 
 
 def _decides(trial: Trial) -> str:

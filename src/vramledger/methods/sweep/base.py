@@ -16,9 +16,7 @@ from vramledger.record.durable import file_sha256
 from vramledger.simulate.run import Question
 from vramledger.simulate.timing.coefficients import shipped
 
-_TOLD_APART: Final = frozenset(
-    {"case", "part", "contract", "fit"}
-)  # fields with words of their own
+_TOLD_APART: Final = frozenset({"case", "part", "contract", "fit", "trace"})
 
 
 @frozen

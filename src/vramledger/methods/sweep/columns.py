@@ -23,6 +23,7 @@ _HEAD: Final = {
     "verdict": Column("string", "", "PASS, FAIL or INCONCLUSIVE by the contract.", _NO_CONTRACT),
     "broken": Column("string", "", "The contract's lines that do not hold, joined by semicolons.", _NO_CONTRACT),
     "basis": Column("string", "", "Of all times: calibrated, or assumed outside the measured region.", _NOT_SIMULATED),
+    "notes": Column("string", "", "What to know of the figures: a JSON list of sentences.", _NOT_SIMULATED),
     "model": Column("string", "", "Its name.", _REFUSED),
     "gpu": Column("string", "", "The accelerator.", _REFUSED),
     "engine_version": Column("string", "", "Version of the rules that were used.", _REFUSED),

@@ -89,6 +89,7 @@ def _simulated(found: Simulation) -> dict[str, Any]:
         "verdict": _verdict(found),
         "broken": SEPARATOR.join(broken) if answers.lines else None,
         "basis": str(found.basis),
+        "notes": json.dumps(found.notes),
         "max_model_len": found.main.settings.max_model_len,
         "kv_cache_dtype": found.pool.layout.cache_dtype,
         "kv_blocks": found.pool.num_blocks,

@@ -7,7 +7,7 @@ from vramledger.errors import BadInput
 from vramledger.frozen import frozen
 from vramledger.methods.sweep.base import Base
 from vramledger.methods.sweep.point import Point, point_of
-from vramledger.methods.sweep.settings import OPTION, canonical_name, changed
+from vramledger.methods.sweep.settings import OPTION, PARTS, VERSION, canonical_name, changed
 from vramledger.units import parse_count
 
 MOST_POINTS: Final = 100_000
@@ -38,10 +38,18 @@ def axes_of(texts: tuple[str, ...], base: Base) -> tuple[Axis, ...]:
                 f"{OPTION} {axis.name} is given twice; write all its values in one: "
                 f"{OPTION} {axis.name}=A,B."
             )
-        if not any(other.name == "engine-version" for other in axes):
-            for value in axis.values:
-                changed(base, point_of({axis.name: value}))
+    _try_each(axes, base)
     return axes
+
+
+def _try_each(axes: tuple[Axis, ...], base: Base) -> None:
+    """Refuse a value that is none; a flag's may be one in another version that is tried."""
+    versions = any(axis.name == VERSION for axis in axes)
+    for axis in axes:
+        if versions and axis.name not in PARTS:
+            continue
+        for value in axis.values:
+            changed(base, point_of({axis.name: value}))
 
 
 def one_at_a_time(axes: tuple[Axis, ...]) -> tuple[Point, ...]:

@@ -1,5 +1,6 @@
 """One result of a sweep: a flat row, and what people ask of it."""
 
+import json
 from collections.abc import Mapping
 from enum import StrEnum
 from typing import Any
@@ -57,6 +58,11 @@ class Row:
         return frozenset(
             part for part in (self.columns.get("broken") or "").split(SEPARATOR) if part
         )
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What to know of the figures, one sentence each."""
+        return tuple(json.loads(self.columns.get("notes") or "[]"))
 
     def figure(self, name: str, prefix: str | None = None) -> Any:
         """A figure: of the simulation with that prefix, else of the one that is judged."""

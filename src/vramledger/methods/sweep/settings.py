@@ -14,16 +14,17 @@ from vramledger.ledger.question import accelerator_for, model_of
 from vramledger.methods.sweep.base import Base
 from vramledger.methods.sweep.point import Point
 from vramledger.simulate.planned import planned
+from vramledger.simulate.policies import policy_named
 from vramledger.simulate.run import Question
 from vramledger.workload.scenarios import DEFINITIONS
 
 OPTION: Final = "--set"
+VERSION: Final = "engine-version"
 TENSOR: Final = "tensor-parallel-size"
 DATA: Final = "data-parallel-size"
 KV: Final = "kv-cache-dtype"
 SEQUENCES: Final = "max-num-seqs"
 BUDGET: Final = "max-num-batched-tokens"
-_VERSION: Final = "engine-version"
 _MODEL: Final = "model"
 _MOST_RATE: Final = 1000.0
 _MOST_REPLICAS: Final = 1024
@@ -46,7 +47,7 @@ def canonical_name(name: str, base: Base, others: Iterable[str] = ()) -> str:
     if plain in PARTS:
         return plain
     found = _flag(plain, base.question)
-    if found.refused and _VERSION not in {other.replace("_", "-") for other in others}:
+    if found.refused and VERSION not in {other.replace("_", "-") for other in others}:
         raise BadInput(f"{OPTION} {plain} cannot be set: {found.refused}.")
     if found.negated:
         raise BadInput(
@@ -142,7 +143,7 @@ def _rate(_base: Base, question: Question, value: str) -> Question:
 
 def _replicas(_base: Base, question: Question, value: str) -> Question:
     count = _number(value, "replicas")
-    if count != int(count) or not 1 <= count <= _MOST_REPLICAS:
+    if not (1 <= count <= _MOST_REPLICAS and count.is_integer()):
         raise BadInput(
             f"{OPTION} replicas has the value {value}; it is a whole number from 1 to {_MOST_REPLICAS}."
         )
@@ -174,11 +175,17 @@ def _scenario(base: Base, question: Question, value: str) -> Question:
     return replace(question, scenario=value, part=part, contract=base.with_limits(plan.contract))
 
 
+def _policy(_base: Base, question: Question, value: str) -> Question:
+    policy_named(value)  # an unknown one is refused here
+    return replace(question, policy=value)
+
+
 PARTS: Final[dict[str, Callable[[Base, Question, str], Question]]] = {
-    _VERSION: _version,
+    VERSION: _version,
     _MODEL: _model,
     "gpu": _gpu,
     "rate-scale": _rate,
     "replicas": _replicas,
+    "policy": _policy,
     "scenario": _scenario,
 }
