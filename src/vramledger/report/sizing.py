@@ -29,7 +29,8 @@ def to_text(sizing: Sizing) -> str:
     few = len(sizing.cards) <= _FEW
     unmet = [f"DOES NOT HOLD: {sentence}" for sentence in sizing.unmet]
     warned = [f"WARNING: {sentence}" for sentence in sizing.warnings]
-    lines = [*unmet, _verdict(sizing, len(fitting)), *warned, *sizing.notes]
+    serving = sum(map(sizing.serves, sizing.cards))
+    lines = [*unmet, _verdict(sizing, serving), *warned, *sizing.notes]
     if fitting:
         shown = fitting[:_MOST_CARDS]
         lines += ["", *_table(shown, _ROWS_A_CARD if few else 1, _money(sizing))]
@@ -59,8 +60,7 @@ def _held(sizing: Sizing, fitting: int) -> str:
     asked = len(sizing.cards)
     if not fitting:
         who = "the card does not hold" if asked == 1 else f"none of {asked} cards holds"
-        said = "NOTHING SERVES IT AS AGREED" if sizing.fits else "NOTHING FITS"
-        return f"{said}: {who} {what}. {_checked(sizing)}"
+        return f"{_none(sizing)}: {who} {what}. {_checked(sizing)}"
     if asked == 1:
         who = f"{sizing.cards[0].accelerator.name} holds"
     else:
@@ -68,10 +68,19 @@ def _held(sizing: Sizing, fitting: int) -> str:
     return f"{who} {what}. {_checked(sizing)}"
 
 
+def _none(sizing: Sizing) -> str:
+    """Why no card is recommended."""
+    if not sizing.fits:
+        return "NOTHING FITS"
+    if sizing.known:
+        return "NOTHING SERVES IT AS AGREED"
+    return "CANNOT KNOW whether what was not simulated serves it; of the rest"
+
+
 def _checked(sizing: Sizing) -> str:
     if "speed" not in sizing.checked:
         return "Memory was checked; speed and queueing were not."
-    played = sum(c.simulated is not None for card in sizing.cards for c in card.candidates)
+    played = sum(c.played for card in sizing.cards for c in card.candidates)
     many = "candidate was" if played == 1 else "candidates were"
     return f"Memory was checked; {played} {many} SIMULATED for speed and queueing, not measured."
 

@@ -1,6 +1,6 @@
 """Candidates: a card, a precision and a layout, with what they hold. Result types."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import field
 from typing import Final
 
@@ -117,6 +117,11 @@ class Candidate:
         return self.fits and (self.simulated is None or not self.simulated.fails)
 
     @property
+    def played(self) -> bool:
+        """Whether a simulation says something of it."""
+        return self.simulated is not None and bool(self.simulated.runs)
+
+    @property
     def tightest(self) -> Holding | None:
         """The holding that decides: of the most replicas, and of those the one that fills them most."""
         return max(self.holdings, key=lambda h: (h.replicas, h.load_share), default=None)
@@ -167,20 +172,35 @@ class Sizing:
     weights_unknown: str | None = None  # why the weights counted are but an upper bound
     warnings: tuple[str, ...] = ()  # sentences on what makes the question doubtful
     limits: ContextLimits | None = None  # where the lengths of requests were recorded or asked for
+    simulated: bool = False  # whether a candidate must be seen to serve, to be an answer
 
     @property
     def fits(self) -> bool:
-        return any(c.fits for card in self.cards for c in card.candidates)
+        return any(c.fits for c in self._candidates)
 
     @property
     def holds(self) -> bool:
-        """Whether some candidate is recommended and nothing is left that no card mends."""
-        return any(card.best is not None for card in self.cards) and not self.unmet
+        """Whether a candidate is recommended, seen to serve where that was asked, and nothing is unmet."""
+        return any(map(self.serves, self.cards)) and not self.unmet
+
+    def serves(self, card: CardResult) -> bool:
+        """Whether a card's best candidate holds the requirement as far as was asked."""
+        best = card.best
+        return best is not None and (best.played or not self.simulated)
 
     @property
     def known(self) -> bool:
-        """Whether the answer is known: the weights are, and something fits or is known not to."""
+        """Whether the answer is known: the weights are, and something fits or is known not to.
+
+        What fits and was not simulated, though that was asked, leaves a failure of all others open.
+        """
         if self.weights_unknown is not None:
             return False
+        if self.simulated and self.fits and not self.holds and not self.unmet:
+            return not any(c.fits and not c.played for c in self._candidates)
         settled = self.fits or bool(self.unmet)
-        return settled or any(c.known for card in self.cards for c in card.candidates)
+        return settled or any(c.known for c in self._candidates)
+
+    @property
+    def _candidates(self) -> Iterator[Candidate]:
+        return (c for card in self.cards for c in card.candidates)

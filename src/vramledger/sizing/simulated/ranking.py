@@ -2,23 +2,18 @@
 
 from collections.abc import Sequence
 
-from vramledger.sizing.candidate import NOT_CHECKED, Candidate, CardResult, Smaller
+from vramledger.sizing.candidate import Candidate, CardResult, Smaller
 
 
 def passes(candidate: Candidate) -> bool:
     """Whether it was played and nothing in the simulation speaks against it."""
-    return is_played(candidate) and candidate.recommended
-
-
-def is_played(candidate: Candidate) -> bool:
-    """Whether a simulation says something of it."""
-    return candidate.speed != NOT_CHECKED
+    return candidate.played and candidate.recommended
 
 
 def ranked(card: CardResult, candidates: Sequence[Candidate]) -> CardResult:
     """Those that pass first, then those that were not played, by GPUs; then those that fail."""
     ordered = tuple(sorted(candidates, key=_rank))
-    if not any(map(is_played, candidates)):
+    if not any(c.played for c in candidates):
         return CardResult(card.accelerator, ordered, card.smaller)
     best = next((c for c in ordered if c.recommended), None)
     return CardResult(card.accelerator, ordered, _smaller(card, ordered, best))
@@ -29,7 +24,7 @@ def _rank(candidate: Candidate) -> tuple[bool, bool, bool, int]:
     return (
         not fits,
         not candidate.recommended,
-        fits and not is_played(candidate),
+        fits and not candidate.played,
         candidate.gpus if fits else 0,
     )
 

@@ -17,7 +17,7 @@ from vramledger.sizing.question import Question
 from vramledger.sizing.simulated.choose import Place, by_rank, fitting
 from vramledger.sizing.simulated.load import NotPlayable, Playable, playable
 from vramledger.sizing.simulated.play import Act, Progress, Stage, play
-from vramledger.sizing.simulated.ranking import is_played, passes, ranked
+from vramledger.sizing.simulated.ranking import passes, ranked
 from vramledger.sizing.simulated.replicas import fewest
 from vramledger.sizing.simulated.words import queue_words, speed_words, why_not
 
@@ -38,8 +38,8 @@ class Asked:
 def simulated(sizing: Sizing, question: Question, asked: Asked, progress: Progress) -> Sizing:
     """The sizing with its `asked.top` best candidates played, and more where a card's all fail.
 
-    On such a card the next candidates are played, up to `top` more, and the first one with more
-    replicas; the fewest that pass become a candidate of their own.
+    On such a card the others are played until one passes, and the first one with more replicas; the
+    fewest that pass become a candidate of their own.
 
     Raises:
         BadInput: `top` is out of range, or recorded requests cannot be read.
@@ -52,12 +52,16 @@ def simulated(sizing: Sizing, question: Question, asked: Asked, progress: Progre
         cards = _played(stage, sizing.cards, asked.top) if acts else sizing.cards
     checked = (
         (*sizing.checked, *_CHECKED)
-        if any(is_played(c) for card in cards for c in card.candidates)
+        if any(c.played for card in cards for c in card.candidates)
         else sizing.checked
     )
     said = tuple(f"{act.scenario.name}, simulated: {act.load.said}." for act in acts)
     return replace(
-        sizing, cards=tuple(cards), checked=checked, notes=(*sizing.notes, *said, *notes)
+        sizing,
+        cards=tuple(cards),
+        checked=checked,
+        notes=(*sizing.notes, *said, *notes),
+        simulated=True,
     )
 
 
@@ -88,10 +92,10 @@ def _played(stage: Stage, cards: Sequence[CardResult], top: int) -> list[CardRes
     """The cards with candidates played, in their new order."""
     table = [list(card.candidates) for card in cards]
     _play_each(stage, table, by_rank(cards), top)
-    looked_at = [number for number, card in enumerate(table) if any(map(is_played, card))]
+    looked_at = [number for number, card in enumerate(table) if any(c.played for c in card)]
     for number in looked_at:
         if not any(map(passes, table[number])):
-            _go_on(stage, table, fitting(cards, number), top)
+            _go_on(stage, table, fitting(cards, number))
     return [ranked(card, candidates) for card, candidates in zip(cards, table, strict=True)]
 
 
@@ -102,17 +106,20 @@ def _play_each(
     played = 0
     for number, place in islice(places, top * _TRIES):
         if played == top:
-            break
+            return
         if table[number][place].simulated is None:
             table[number][place] = _with(stage, table[number][place])
-            played += is_played(table[number][place])
+            played += table[number][place].played
 
 
-def _go_on(stage: Stage, table: list[list[Candidate]], places: list[Place], top: int) -> None:
+def _go_on(stage: Stage, table: list[list[Candidate]], places: list[Place]) -> None:
     """Further candidates of a card whose best ones fail; then its best one with more replicas."""
     number = places[0][0]
-    first = next(c for c in table[number] if is_played(c))
-    _play_each(stage, table, places, top)
+    first = next(c for c in table[number] if c.played)
+    for _, place in places:
+        if any(map(passes, table[number])):
+            break
+        _play_each(stage, table, [(number, place)], 1)
     tried: dict[int, Candidate] = {}
 
     def enough(candidate: Candidate) -> bool:
