@@ -26,7 +26,9 @@ def sentences(limit: Limit, axis: Axis) -> list[str]:
         between = ", ".join(level(point, axis) for point in limit.uncertain)
         said.append(f"Between them it holds about as often as it fails: {between}.")
     if limit.little is not None and limit.held is not None:
-        lines = _failing(limit.little, limit.goal)
+        lines = ", ".join(
+            check.asked for check in limit.little.example(limit.goal).failed(limit.goal)
+        )
         said.append(f"At {level(limit.little, axis)} and below too little is offered for {lines}.")
     if limit.again:
         higher = ", ".join(level(point, axis) for point in limit.again)

@@ -1,0 +1,244 @@
+"""``vram simulate --knee``: what it finds can be simulated again, and what ends it is a sentence."""
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from stored_workloads import chats, request, stored
+from vramledger.cli.main import run
+from vramledger.errors import ExitCode
+from vramledger.methods.simulated import knee as knee_module
+from vramledger.methods.simulated import subject as subject_module
+from vramledger.methods.simulated.subject import SimulatedSubject
+from vramledger.methods.subject import Observation
+
+LAUNCH = "vllm serve meta-llama/Llama-3.1-8B --max-model-len 8192"
+CARD = ("--gpu", "L40S", "--engine-version", "0.32.0", "--workload", "w.parquet")
+LIMIT = ("--limit", "ttft p95 <= 300ms")
+FIGURES = {
+    "offered_per_s", "answered_per_s", "goodput_per_hour", "ttft_p50_s", "ttft_p95_s", "e2e_mean_s",
+    "e2e_p95_s", "kv_p99", "in_system_mean", "in_system_p99", "preemptions",
+}  # fmt: skip
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    stored(tmp_path / "w.parquet", chats(30, span_s=60))
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def simulated(*arguments: str) -> int:
+    return run(["simulate", LAUNCH, *CARD, *arguments])
+
+
+def knee(capsys: pytest.CaptureFixture[str], *arguments: str) -> Any:
+    code = simulated("--knee", "--tolerance", "0.2", "--json", *arguments)
+    found = json.loads(capsys.readouterr().out)
+    assert (code == ExitCode.HOLDS) == found["holds"]
+    return found
+
+
+def said(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
+    simulated("--knee", "--tolerance", "0.5", "--no-prefix", *arguments)
+    return capsys.readouterr().out
+
+
+def refused(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
+    assert simulated(*arguments) == ExitCode.BAD_INPUT
+    output = capsys.readouterr()
+    assert output.out == ""
+    return output.err.removeprefix("vram: ").strip()
+
+
+def test_both_ends_are_seen_again_with_their_rate_and_seed(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    found = knee(capsys, *LIMIT)
+    assert found["prefix_hits"] is True
+    for side, more in ((found, ()), (found["without_prefix_hits"], ("--no-prefix",))):
+        limit = side["contract_limit"]
+        held, failed = limit["held"], limit["failed"]
+        assert held["rate_scale"] < failed["rate_scale"]
+        for end, code in ((held, ExitCode.HOLDS), (failed, ExitCode.DOES_NOT_HOLD)):
+            at = ("--rate-scale", f"{end['rate_scale']:g}", "--seed", str(end["seed"]))
+            assert simulated(*at, *LIMIT, *more, "-o", f"{code}{side is found}") == code
+    capsys.readouterr()
+
+
+def test_the_json_says_what_was_asked_and_has_every_point(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    found = knee(capsys, *LIMIT, "--headroom", "0.4")
+    assert found["schema"] == "vramledger.knee/1"
+    assert found["origin"] == "simulated"
+    assert found["contract"] == ["ttft_s p95 <= 0.3"]
+    assert found["contract_stated"] is True
+    assert found["headroom"] == ["KV use p99 <= 60.0%", "no preemption"]
+    assert found["verdicts"]["wrong_at_most"] == pytest.approx(1 / 65)
+    levels = [point["rate_scale"] for point in found["points"]]
+    assert levels == sorted(levels)
+    assert all(point.keys() >= FIGURES for point in found["points"])
+    held = found["contract_limit"]["held"]
+    point = found["points"][levels.index(held["rate_scale"])]
+    assert [draw["seed"] for draw in point["draws"]] == list(range(held["draws"]))
+    assert sum(draw["contract"] == "holds" for draw in point["draws"]) == held["draws_held"]
+    assert found["safe_load"]["held"]["rate_scale"] <= held["rate_scale"]
+    low, high = found["knee"]["between"]
+    assert low < found["knee"]["rate_scale"] < high
+
+
+def test_the_answer_is_in_words(capsys: pytest.CaptureFixture[str]) -> None:
+    lines = said(capsys, *LIMIT).splitlines()
+    assert lines[0] == "SIMULATED, not measured: w.parquet, at other rates"
+    assert lines[3] == "contract    ttft_s p95 <= 0.3"
+    assert lines[4] == "safe load   beside the contract: KV use p99 <= 75.0%; no preemption"
+    assert lines[6] == "SIMULATED without prefix hits"
+    assert re.fullmatch(
+        r"The contract holds up to \S+/s \(x\S+\), with \d+ requests in the system \(p99 \d+\), and no more "
+        r"from \S+/s \(x\S+\) on, where ttft_s p95 <= 0\.3 finds \S+\.",
+        lines[7],
+    )
+    assert any(line.startswith("The safe load holds up to ") for line in lines)
+    assert any(line.startswith("The knee of the curve is at ") for line in lines)
+    assert (
+        "note: A load holds clearly when 3 more of its draws held than failed, fails clearly in the reverse "
+        "case, and is uncertain after 7 draws. One at which 20.0% of all draws hold, or fewer, is said to "
+        "hold with a probability of 1.5% at most; likewise for failing. This covers the draws of arrivals, "
+        "not the error of the step times."
+    ) in lines
+
+
+def test_without_a_contract_preemption_and_the_queue_stand_for_one(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    assert "contract    no preemption; the queue drains (none was stated)" in said(capsys)
+
+
+def test_a_contract_that_nothing_meets_ends_in_a_sentence(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    asked = ("--knee", "--tolerance", "0.5", "--no-prefix", "--limit", "ttft p95 <= 1ms")
+    assert simulated(*asked) == ExitCode.DOES_NOT_HOLD
+    assert re.search(
+        r"^No load keeps the contract: even at \S+/s \(x0\.1667\), the lowest that was tried, ttft_s p95 <= "
+        r"0\.001 finds 0\.0\d+\.$",
+        capsys.readouterr().out,
+        re.MULTILINE,
+    )
+
+
+def test_a_rate_that_is_not_reached_is_said(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(subject_module, "_MOST_REQUESTS", 480)
+    text = said(capsys, "--limit", "success >= 99%")
+    assert re.search(
+        r"^The contract holds at the highest load that was tried, \S+/s \(x4\), with .*; its end was not "
+        r"reached\.$",
+        text,
+        re.MULTILINE,
+    )
+
+
+def test_a_contract_that_asks_for_more_than_is_recorded_is_met_at_a_higher_rate(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    found = knee(capsys, *LIMIT, "--limit", "20,000 requests an hour", "--no-prefix")
+    limit = found["contract_limit"]
+    assert limit["held"]["requests_per_s"] > 20_000 / 3600
+    assert "too little is offered for 20,000 requests an hour" in limit["says"]
+
+
+def test_ctrl_c_prints_the_loads_that_were_tried(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Interrupted(SimulatedSubject):
+        def play(self, level: float, attempt: int) -> Observation:
+            if level != 1:
+                raise KeyboardInterrupt
+            return super().play(level, attempt)
+
+    monkeypatch.setattr(knee_module, "SimulatedSubject", Interrupted)
+    assert simulated("--knee", *LIMIT) == ExitCode.INTERRUPTED
+    lines = capsys.readouterr().out.splitlines()
+    assert "Stopped before the end; these loads were tried:" in lines
+    table = lines[lines.index("Stopped before the end; these loads were tried:") + 2 :]
+    assert table[2].split()[0] == "1"
+    assert table[3] == ""
+
+
+def test_a_deployment_that_does_not_start_has_no_knee(capsys: pytest.CaptureFixture[str]) -> None:
+    arguments = ["simulate", LAUNCH.replace("8B", "70B"), *CARD, "--knee"]
+    assert run(arguments) == ExitCode.DOES_NOT_HOLD
+    assert capsys.readouterr().out.startswith("DOES NOT START, so nothing was simulated: ")
+    assert run([*arguments, "--json"]) == ExitCode.DOES_NOT_HOLD
+    found = json.loads(capsys.readouterr().out)
+    assert found.keys() == {"schema", "holds", "reason"}
+
+
+def test_a_workload_of_one_request_ends_in_a_sentence(
+    capsys: pytest.CaptureFixture[str], folder: Path
+) -> None:
+    one = request(0, arrival_s=0.0, input_tokens=100, output_tokens=10)
+    stored(folder / "w.parquet", [one])
+    assert simulated("--knee", "--limit", "ttft p95 <= 1ms") == ExitCode.DOES_NOT_HOLD
+    assert "No load keeps the contract: even at x1, the lowest that was tried" in (
+        capsys.readouterr().out
+    )
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (
+            ("--knee", "--rate-scale", "1e9"),
+            "--rate-scale is 1e+09; it is a factor on the arrivals above 0 and up to 1000.",
+        ),
+        (("--knee", "--tolerance", "0"), "The tolerance is 0; it must be above 0 and up to 1."),
+        (("--knee", "--tolerance", "nan"), "The tolerance is nan; it must be above 0 and up to 1."),
+        (
+            ("--knee", "-o", "run"),
+            (
+                "--knee plays many loads and keeps none of the runs, so it has no use for -o; simulate the load "
+                "that it finds with --rate-scale."
+            ),
+        ),
+        (
+            ("--tolerance", "0.1"),
+            "--tolerance is of the search for the knee; give --knee, or leave it out.",
+        ),
+        (("--headroom", "1"), "--headroom is 1; it is a share from 0 to below 1."),
+    ],
+)
+def test_what_means_nothing_is_refused(
+    arguments: tuple[str, ...], sentence: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert refused(capsys, *arguments) == sentence
+
+
+def test_a_plan_brings_its_headroom_and_contract(
+    capsys: pytest.CaptureFixture[str], folder: Path
+) -> None:
+    plan = folder / "plan.yaml"
+    plan.write_text(
+        """\
+name: chat
+model: meta-llama/Llama-3.1-8B
+engine: {name: vllm, version: "0.32", args: {max-model-len: 8192}}
+workload: w.parquet
+headroom: 0.5
+scenarios:
+  daily: {kind: latency, contract: {ttft_s: {p95: 0.3}}}
+gpus: [L40S]
+""",
+        encoding="utf-8",
+    )
+    asked = ("--knee", "--tolerance", "0.5", "--no-prefix", "--json", "--limit", "success >= 90%")
+    assert run(["simulate", str(plan), *asked]) == ExitCode.HOLDS
+    found = json.loads(capsys.readouterr().out)
+    assert found["contract"] == ["ttft_s p95 <= 0.3", "success >= 90.00%"]
+    assert found["headroom"][0] == "KV use p99 <= 50.0%"
