@@ -16,13 +16,16 @@ from timing_fit.evaluate import Point, points, waiting_rows
 from timing_fit.fit import State, fit, left_out, state_at
 from timing_fit.groups import GROUPINGS
 from timing_fit.page import page_text
+from timing_fit.per_request import Runs, calibrated_runs, missed_by_runs, section
 from timing_fit.rows import Rows, measured_rows
 from timing_fit.scores import Bands, band, scores_by
 from timing_fit.targets import missed
 from vramledger.simulate.timing.coefficients import Coefficients, shipped
 
 _ROOT: Final = Path(__file__).parents[2]
-_DATA: Final = _ROOT.parent / "shared" / "data" / "measured_serving.csv"
+_FOLDER: Final = _ROOT.parent / "shared" / "data"
+_DATA: Final = _FOLDER / "measured_serving.csv"
+_RUNS: Final = _FOLDER / "perf"
 _FILE: Final = _ROOT / "src" / "vramledger" / "simulate" / "timing" / "coefficients.toml"
 _PAGE: Final = _ROOT / "docs" / "explanation" / "timing_errors.md"
 _ROUNDS: Final = 4
@@ -37,14 +40,17 @@ def main() -> None:
     coefficients = start if only_check else fit(found, start, _ROUNDS)
     state = state_at(found, coefficients)
     outside = left_out(found, state)
+    runs = calibrated_runs(_RUNS, coefficients)
     if not only_check:
-        _write(rows, found, state, outside)
-    failures = list(missed(found, outside))
+        _write(rows, found, state, outside, runs)
+    failures = [*missed(found, outside), *missed_by_runs(runs)]
     print("\n".join(failures) or "Every timing target holds.")
     sys.exit(1 if failures else 0)
 
 
-def _write(rows: Rows, found: list[Point], state: State, outside: NDArray[np.float64]) -> None:
+def _write(
+    rows: Rows, found: list[Point], state: State, outside: NDArray[np.float64], runs: Runs
+) -> None:
     scores = {name: scores_by(found, outside, key) for name, key in GROUPINGS.items()}
     facts = {
         "date": datetime.now(UTC).date().isoformat(),
@@ -54,7 +60,8 @@ def _write(rows: Rows, found: list[Point], state: State, outside: NDArray[np.flo
     }
     bands = _bands(found, state.coefficients, outside)
     write(_FILE, state.coefficients, bands, scores, facts)
-    _PAGE.write_text(page_text(rows, found, state, outside, bands), encoding="utf-8")
+    page = page_text(rows, found, state, outside, bands) + section(runs)
+    _PAGE.write_text(page, encoding="utf-8")
 
 
 def _releases(found: list[Point]) -> tuple[str, str]:

@@ -1,31 +1,45 @@
 """A host's own step cost, from the stamps of a run on it."""
 
-from typing import Final
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 import numpy as np
 
-from vramledger.calibrate.equations import Equations, equations_of
+from vramledger.calibrate.accuracy import replayed_stamps
 from vramledger.calibrate.observed import Observed
 from vramledger.calibrate.prior import Prior
 from vramledger.calibrate.replay import replay
-from vramledger.calibrate.solution import Solution, solve
+from vramledger.calibrate.solution import Solution, believed, deviation_of, loss, solve
+from vramledger.calibrate.stretches import sensitivities, stamped_by
 from vramledger.calibrate.terms import FIRST_STEP, TERMS, cost_of
 from vramledger.errors import CannotKnow
 from vramledger.frozen import frozen
 from vramledger.simulate.settings import Settings
 from vramledger.simulate.step_cost import StepCost
 
-_TURNS: Final = 8  # of replaying and solving
-_SETTLED: Final = 1e-3  # a change of prices that no longer matters
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    Floats: TypeAlias = np.ndarray[Any, np.dtype[np.float64]]
+
+_MOVES: Final = (
+    0.3,
+    0.3,
+    0.3,
+    0.15,
+    0.15,
+    0.15,
+    0.15,
+    0.15,
+)  # of prices, in turn, to see what follows
+_SHARES: Final = (1.0, 0.5, 0.25, 0.125)  # of a step, until one helps
 _IDENTIFIED: Final = 0.5  # of the prior's spread, below which the run has said something
-_NOTHING_NS: Final = 1e-6
 _FEWEST: Final = 10  # stamps without which a fit is the prior
 _DEVIATIONS: Final = 2.0
 
 
 @frozen
 class Price:
-    """One term's price in ns (the base: a factor), with the ends of two deviations around it.
+    """One term's price, in ns or a factor as `TERMS` says, with the ends of two deviations around it.
 
     `identified` says whether the run narrowed what was believed before, or the price is mostly that.
     """
@@ -34,13 +48,13 @@ class Price:
     value: float
     low: float
     high: float
-    believed: float
+    believed: float  # before
     identified: bool
 
 
 @frozen
 class HostFit:
-    """What a run taught. `error_s` is the median error of the stamps that it was fitted to.
+    """What a run taught. `error` is the median |replayed / measured - 1| of the times it was fitted to.
 
     Replay with `cost` and `first_step_ns`; simulate other loads with `cost` alone.
     """
@@ -48,11 +62,10 @@ class HostFit:
     cost: StepCost
     first_step_ns: int
     prices: tuple[Price, ...]
-    prior: Prior
     until_ns: int
     requests: int  # that had finished by then
-    stamps: int
-    error_s: float
+    first_tokens: int  # that had come by then
+    error: float
 
     @property
     def identified(self) -> tuple[str, ...]:
@@ -60,7 +73,7 @@ class HostFit:
         return tuple(price.name for price in self.prices if price.identified)
 
     @property
-    def believed(self) -> tuple[str, ...]:
+    def left_open(self) -> tuple[str, ...]:
         """The terms that it left open."""
         return tuple(price.name for price in self.prices if not price.identified)
 
@@ -70,8 +83,8 @@ def fit_host(
 ) -> HostFit:
     """Fit the step cost to what had been stamped by that moment.
 
-    Replays and solutions take turns until the prices stay; the turn whose replay is nearest to the
-    stamps counts.
+    Gauss-Newton: replays tell how the times follow the prices, the likeliest prices are solved for, and
+    a step that does not bring the replay nearer to the run is halved.
 
     Args:
         settings: of the engine's scheduler, with the pool that the run had.
@@ -84,78 +97,61 @@ def fit_host(
     Raises:
         CannotKnow: hardly any stamp by then.
     """
-    turns: list[_Turn] = []
-    following = _as_believed(prior)
-    for _ in range(_TURNS):
-        turn = _turn(settings, observed, prior, until_ns, engines, following)
-        turns.append(turn)
-        following = solve(turn.equations, prior)
-        if _settled(turn.solution, following):
-            break
-    best = min(turns[1:] or turns, key=lambda turn: turn.error)
-    return _fit(best, observed, prior, until_ns)
-
-
-@frozen
-class _Turn:
-    """A solution, the equations of its own replay, and the mean of their absolute errors in ns."""
-
-    solution: Solution
-    equations: Equations
-    error: float
-
-
-def _as_believed(prior: Prior) -> Solution:
-    spreads = np.array(list(prior.spreads.values()))
-    return Solution(np.array(list(prior.prices.values())), np.diag(spreads**2))
-
-
-def _turn(
-    settings: Settings,
-    observed: Observed,
-    prior: Prior,
-    until_ns: int,
-    engines: int,
-    solution: Solution,
-) -> _Turn:
-    prices = _named(solution)
-    played = replay(
-        settings,
-        observed,
-        cost_of(prices, prior.table),
-        engines=engines,
-        first_step_ns=round(prices[FIRST_STEP]),
-    )
-    equations = equations_of(observed, played, prior.table, until_ns)
-    if len(equations) < _FEWEST:
+    stamped = stamped_by(observed, until_ns)
+    measured = stamped.stretches(observed)
+    if len(measured) < _FEWEST:
         raise CannotKnow(
-            f"Only {len(equations)} tokens are stamped in the first {until_ns / 1e9:.1f} s, too few to "
+            f"Only {len(measured)} tokens are stamped in the first {until_ns / 1e9:.1f} s, too few to "
             "calibrate on; take a longer part of the run."
         )
-    return _Turn(solution, equations, float(np.abs(equations.errors(solution.prices)).mean()))
 
+    def replayed(prices: "Floats") -> "Floats":
+        named = _named(prices)
+        engines_found = replay(
+            settings,
+            observed,
+            cost_of(named, prior.tables),
+            engines=engines,
+            first_step_ns=round(named[FIRST_STEP]),
+        )
+        return stamped.stretches(replayed_stamps(observed, engines_found))
 
-def _settled(one: Solution, other: Solution) -> bool:
-    near = np.abs(one.prices - other.prices) <= _SETTLED * one.prices + _NOTHING_NS
-    return bool(near.all())
-
-
-def _named(solution: Solution) -> dict[str, float]:
-    return {term.name: float(price) for term, price in zip(TERMS, solution.prices, strict=True)}
-
-
-def _fit(turn: _Turn, observed: Observed, prior: Prior, until_ns: int) -> HostFit:
-    errors = np.abs(turn.equations.errors(turn.solution.prices))
+    solution, times = _nearest(measured, replayed, prior)
     return HostFit(
-        cost=cost_of(_named(turn.solution), prior.table),
-        first_step_ns=round(_named(turn.solution)[FIRST_STEP]),
-        prices=_prices(turn.solution, prior),
-        prior=prior,
+        cost=cost_of(_named(solution.prices), prior.tables),
+        first_step_ns=round(_named(solution.prices)[FIRST_STEP]),
+        prices=_prices(solution, prior),
         until_ns=until_ns,
-        requests=int(observed.finished_by(until_ns).sum()),
-        stamps=len(turn.equations),
-        error_s=float(np.median(errors)) / 1e9,
+        requests=int(stamped.last.sum()),
+        first_tokens=int(stamped.first.sum()),
+        error=float(np.median(np.abs(times / np.maximum(measured, 1.0) - 1))),
     )
+
+
+def _nearest(
+    measured: "Floats", replayed: "Callable[[Floats], Floats]", prior: Prior
+) -> "tuple[Solution, Floats]":
+    """The solution whose replay is nearest, and the times of that replay."""
+    solution = believed(prior)
+    times = replayed(solution.prices)
+    covariance = solution.covariance
+    for move in _MOVES:
+        moved = sensitivities(replayed, solution.prices, times, prior, move)
+        aim = solve(measured, times, moved, solution.prices, prior)
+        covariance = aim.covariance
+        deviation = deviation_of(measured, times)
+        now = loss(measured, times, deviation)
+        for share in _SHARES:
+            prices = solution.prices + share * (aim.prices - solution.prices)
+            tried = replayed(prices)
+            if loss(measured, tried, deviation) < now:
+                solution, times = Solution(prices, covariance), tried
+                break
+    return Solution(solution.prices, covariance), times
+
+
+def _named(prices: "Floats") -> dict[str, float]:
+    return {term.name: float(price) for term, price in zip(TERMS, prices, strict=True)}
 
 
 def _prices(solution: Solution, prior: Prior) -> tuple[Price, ...]:

@@ -1,14 +1,14 @@
-"""Prices from equations and a prior: the likeliest ones, none below zero, and how sure they are.
+"""Prices from measured times, sensitivities and a prior: the likeliest, none below zero, and how sure.
 
-Iterated least squares with weights that fall off for stamps far out (as least absolute errors
-have them). Stamps of one run are late or early together, so all of them count as `_INDEPENDENT` ones.
+The deviation of a time grows with its root, as a sum of steps that each err by themselves; times far out
+count less (Huber). Times of one run are long or short together, so all of them count as
+`_INDEPENDENT` ones.
 """
 
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 import numpy as np
 
-from vramledger.calibrate.equations import Equations
 from vramledger.calibrate.prior import Prior
 from vramledger.frozen import frozen
 
@@ -17,8 +17,10 @@ if TYPE_CHECKING:
 
 _INDEPENDENT: Final = 30
 _ROUNDS: Final = 20
-_LEAST_NS: Final = 1e6  # below which errors are no worse than none
 _OF_NORMAL: Final = 1.4826  # a normal deviation for each median of absolute errors
+_FAR: Final = 3.0  # deviations beyond which an error counts linearly
+_LEAST_NS: Final = 1e6  # shorter times deviate as this one does
+_EXACT: Final = 1e-3  # the least deviation, for runs that are reproduced exactly
 
 
 @frozen
@@ -29,30 +31,69 @@ class Solution:
     covariance: "Floats"
 
 
-def solve(equations: Equations, prior: Prior) -> Solution:
-    """The likeliest prices. Without equations they are the prior's."""
+def believed(prior: Prior) -> Solution:
+    """What is believed before."""
+    spreads = np.array(list(prior.spreads.values()))
+    return Solution(np.array(list(prior.prices.values())), np.diag(spreads**2))
+
+
+def solve(
+    measured: "Floats", replayed: "Floats", moved: "Floats", at: "Floats", prior: Prior
+) -> Solution:
+    """The likeliest prices, with times taken to follow prices in straight lines.
+
+    Args:
+        measured: times in ns.
+        replayed: the same at the prices `at`.
+        moved: ``[times, terms]``, their sensitivities there.
+        at: the prices of the replay.
+        prior: what is believed before.
+    """
     from scipy.optimize import nnls
 
-    believed = np.array(list(prior.prices.values()))
     spreads = np.array(list(prior.spreads.values()))
-    scaled = Equations(equations.features * spreads, equations.times)  # prices in spreads
-    found, precision = believed / spreads, np.eye(len(spreads))
-    for _ in range(_ROUNDS if len(equations) else 0):
-        weights = _weights(scaled.errors(found))
-        weighted = scaled.features * weights[:, None]
-        left = np.concatenate([weighted, np.eye(len(spreads))])
-        right = np.concatenate([scaled.times * weights, believed / spreads])
-        found, _ = nnls(left, right, maxiter=1000)
-        precision = weighted.T @ weighted + np.eye(len(spreads))
+    expected = np.array(list(prior.prices.values())) / spreads
+    scale = np.sqrt(np.maximum(measured, _LEAST_NS))
+    features = moved * spreads / scale[:, None]  # of prices counted in spreads
+    target = (measured - replayed + moved @ at) / scale
+    found, unit = at / spreads, np.eye(len(spreads))
+    precision = unit
+    for _ in range(_ROUNDS):
+        weights = _weights(features @ found - target)
+        weighted = features * weights[:, None]
+        left = np.concatenate([weighted, unit])
+        right = np.concatenate([target * weights, expected])
+        found, _ = nnls(left, right, maxiter=2000)
+        precision = weighted.T @ weighted + unit
     covariance = np.asarray(np.linalg.inv(precision), np.float64) * np.outer(spreads, spreads)
     return Solution(found * spreads, covariance)
 
 
+def loss(measured: "Floats", replayed: "Floats", deviation: float) -> float:
+    """The mean Huber loss of replayed times."""
+    errors = np.abs(_scaled_errors(measured, replayed)) / deviation
+    near = np.minimum(errors, _FAR)
+    return float((near * (errors - near / 2)).mean())
+
+
+def deviation_of(measured: "Floats", replayed: "Floats") -> float:
+    """What a time of 1 ns deviates by."""
+    return _deviation(_scaled_errors(measured, replayed))
+
+
+def _scaled_errors(measured: "Floats", replayed: "Floats") -> "Floats":
+    found: Floats = (replayed - measured) / np.sqrt(np.maximum(measured, _LEAST_NS))
+    return found
+
+
+def _deviation(errors: "Floats") -> float:
+    return max(_OF_NORMAL * float(np.median(np.abs(errors))), _EXACT)
+
+
 def _weights(errors: "Floats") -> "Floats":
-    """Of each equation, as one over its deviation in ns."""
-    size = np.abs(errors)
-    deviation = max(_OF_NORMAL * float(np.median(size)), _LEAST_NS)
-    far = np.maximum(size / deviation, 1.0)
+    """Of each time, as one over its deviation."""
+    deviation = _deviation(errors)
+    far = np.maximum(np.abs(errors) / deviation / _FAR, 1.0)
     share = min(_INDEPENDENT / len(errors), 1.0)
     found: Floats = np.sqrt(share / far) / deviation
     return found
