@@ -34,6 +34,7 @@ RUNS = (
     ("size", "plan.yaml"),
     ("size", "Qwen/Qwen3-32B", "--users", "60", "--gpu", "L40S", "--gpu", "T4"),
     ("size", "Qwen/Qwen3-32B", "--users", "60", "--gpu", "L40S", "--limits"),
+    ("size", "Qwen/Qwen3-8B", "--rate", "2", "--gpu", "L40S", "--simulate", "--simulate-top", "1"),
     ("size", "Qwen/Qwen3-32B", "--tiers"),
     ("predict", LAUNCH, *GPU, *LOAD),
     ("gpus", "--vendor", "AMD"),
