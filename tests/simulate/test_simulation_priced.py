@@ -66,8 +66,8 @@ _STAGES = (
     "with --pipeline-parallel-size 1."
 )
 _DRAFTS = (
-    "How many drafts are accepted is not known before the server runs, so speculative decoding is not "
-    "simulated; simulate the launch without its draft."
+    "How many drafts are accepted is not known before the server runs; state the share with "
+    "--acceptance RATE (0..1), or simulate the launch without its draft."
 )
 _DRAFTING = '--speculative-config \'{"method": "ngram", "num_speculative_tokens": 3}\''
 

@@ -82,6 +82,7 @@ def written(simulation: Simulation, asked: Mapping[str, Any]) -> Path:
         rate_scale=part.rate_scale,
         replicas=question.replicas,
         policy=question.policy,
+        acceptance=question.acceptance,
         prefix_hits=simulation.own is not None,
         kv_pool_end=question.end,
         num_gpu_blocks=simulation.pool.num_blocks,

@@ -35,6 +35,7 @@ def to_json(simulation: Simulation, folder: Path) -> dict[str, Any]:
         "rate_scale": question.part.rate_scale,
         "replicas": question.replicas,
         "policy": question.policy,
+        "acceptance": question.acceptance,
         "seed": question.seed,
         "prefix_hits": simulation.own is not None,
         **_answers(simulation.main.answers),

@@ -19,6 +19,7 @@ import numpy as np
 from vramledger.frozen import frozen
 from vramledger.plan.headroom import LONGEST_SHARE, kept_free
 from vramledger.plan.requirement import Kind
+from vramledger.simulate.drafting import decode_steps
 from vramledger.simulate.groups import RecurrentState, SlidingWindow
 from vramledger.simulate.offered import Offered
 from vramledger.simulate.settings import Settings
@@ -65,7 +66,8 @@ def capacity_of(
     def rate(at_once: float) -> float:
         """Requests a second of one engine with so many in flight."""
         whole = max(int(at_once), 1)
-        full = saturation_requests_per_s(_linear(cost, settings, whole), whole, [(prompt, output)])
+        lengths = [(prompt, decode_steps(settings, output))]
+        full = saturation_requests_per_s(_linear(cost, settings, whole), whole, lengths)
         return full * min(at_once / whole, 1.0)
 
     whole = max(int(running), 1)
@@ -134,7 +136,8 @@ def _blocks_of(settings: Settings, growing: float) -> float:
 
 def _linear(cost: StepCost, settings: Settings, running: int) -> LinearCost:
     """The step cost around `running` decodes, as theory takes it."""
-    decodes = cost(Features(decode_tokens=running, decode_requests=running))
+    rows = 1 + settings.drafts
+    decodes = cost(Features(decode_tokens=running * rows, decode_requests=running))
     budget = settings.token_budget
     prompts = cost(Features(prefill_tokens=budget, prefill_requests=1))
     step = 1 << 20

@@ -7,26 +7,36 @@ from vramledger.engine.kv import KvGroup, KvPool
 from vramledger.engine.vllm.deployment import Deployment
 from vramledger.engine.vllm.kv.demand import GroupDemand, Growing, Stateful, Windowed
 from vramledger.errors import BadInput, CannotKnow
+from vramledger.simulate.drafting import speculation_of
 from vramledger.simulate.groups import FullAttention, Group, RecurrentState, SlidingWindow
 from vramledger.simulate.rules import scheduling_rules
 from vramledger.simulate.settings import Order, Settings
 
-_GROUPS: Final[dict[type, Callable[[Any], Group]]] = {
-    Growing: lambda _use: FullAttention(),
-    Windowed: lambda use: SlidingWindow(use.window),
-    Stateful: lambda _use: RecurrentState(),
+_GROUPS: Final[dict[type, Callable[[Any, int], Group]]] = {
+    Growing: lambda _use, _drafts: FullAttention(),
+    Windowed: lambda use, _drafts: SlidingWindow(use.window),
+    Stateful: lambda _use, drafts: RecurrentState(drafts),
 }
 
 
-def settings_of(deployment: Deployment, pool: KvPool, *, prefix_caching: bool) -> Settings:
+def settings_of(
+    deployment: Deployment,
+    pool: KvPool,
+    *,
+    prefix_caching: bool,
+    acceptance: float | None = None,
+) -> Settings:
     """The arguments of one engine's scheduler.
 
+    `acceptance` is the assumed share of drafts accepted at each position, for a launch that speculates.
+
     Raises:
-        CannotKnow: a version, cache or feature whose scheduling is not simulated.
-        BadInput: a scheduling flag that is no such value.
+        CannotKnow: a version, cache or feature whose scheduling is not simulated, or drafts without an acceptance.
+        BadInput: a scheduling flag that is no such value, or an acceptance without drafts.
     """
     _refuse_unknown(deployment)
-    groups = tuple(_group(group) for group in pool.layout.groups)
+    speculation = speculation_of(deployment, acceptance)
+    groups = tuple(_group(group, deployment.draft_tokens) for group in pool.layout.groups)
     if not groups:
         raise CannotKnow(
             f"{deployment.model.id} keeps no KV cache, so there is no pool to simulate; vram predict "
@@ -43,6 +53,7 @@ def settings_of(deployment: Deployment, pool: KvPool, *, prefix_caching: bool) -
         chunked_prefill=deployment.enable_chunked_prefill.value,
         long_prefill_threshold=_threshold(deployment),
         order=_order(deployment),
+        speculation=speculation,
         async_scheduling=deployment.async_scheduling.value,
         rules=scheduling_rules(deployment.rules),
     )
@@ -59,14 +70,9 @@ def _refuse_unknown(deployment: Deployment) -> None:
             f"The simulator runs one step after another, and {deployment.layout.pp} pipeline stages overlap "
             "them; simulate a layout with --pipeline-parallel-size 1."
         )
-    if deployment.speculation is not None:
-        raise CannotKnow(
-            "How many drafts are accepted is not known before the server runs, so speculative decoding "
-            "is not simulated; simulate the launch without its draft."
-        )
 
 
-def _group(group: KvGroup) -> Group:
+def _group(group: KvGroup, drafts: int) -> Group:
     demand = group.demand
     use = demand.use if isinstance(demand, GroupDemand) else None
     if type(use) not in _GROUPS:
@@ -74,7 +80,7 @@ def _group(group: KvGroup) -> Group:
             f"How the scheduler gives blocks to {group.kind} is not simulated; full attention, sliding "
             "windows and recurrent states are."
         )
-    return _GROUPS[type(use)](use)
+    return _GROUPS[type(use)](use, drafts)
 
 
 def _block_size(deployment: Deployment, pool: KvPool) -> int:
@@ -82,7 +88,7 @@ def _block_size(deployment: Deployment, pool: KvPool) -> int:
     sizes = {
         group.block_size
         for group in pool.layout.groups
-        if not isinstance(_group(group), RecurrentState)
+        if not isinstance(_group(group, 0), RecurrentState)
     } or {pool.layout.block_size}
     if len(sizes) > 1:
         raise CannotKnow(

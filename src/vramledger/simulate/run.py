@@ -16,6 +16,8 @@ from vramledger.simulate.arriving import arriving_of
 from vramledger.simulate.batches import Batching, serve_batches
 from vramledger.simulate.capacity import Capacity, capacity_of
 from vramledger.simulate.contrast import Contrast, side_of
+from vramledger.simulate.drafted_cost import deployment_cost
+from vramledger.simulate.drafting import acceptance_note
 from vramledger.simulate.engine_load import Serve
 from vramledger.simulate.engines import Engine, Progress, run_engines
 from vramledger.simulate.figures import Figures, figures_of
@@ -23,14 +25,14 @@ from vramledger.simulate.from_deployment import settings_of
 from vramledger.simulate.load import Part, prepared
 from vramledger.simulate.offered import Offered, read_offered
 from vramledger.simulate.policies import VLLM, batch_settings, policy_named
-from vramledger.simulate.priced import step_cost, typical_of
+from vramledger.simulate.priced import typical_of
 from vramledger.simulate.remarks import remarks
 from vramledger.simulate.sanity import Sanity, sanity_of
 from vramledger.simulate.settings import Settings
 from vramledger.simulate.step_cost import StepCost
 from vramledger.simulate.step_limits import PhysicalLimits, limits_of
 from vramledger.simulate.step_trace import StepTrace
-from vramledger.simulate.timing.bands import Region, region
+from vramledger.simulate.timing.bands import DRAFTS_LEFT_OUT, Region, region
 from vramledger.simulate.timing.coefficients import Fit, shipped
 from vramledger.simulate.timing.work import work_of
 
@@ -132,7 +134,9 @@ def ready_for(question: Question) -> Ready | NotServed:
     pool = ledger.pool_low if question.end == LOW else ledger.pool
     if pool is None or not pool.fits_one or (question.end == LOW and not ledger.fits):
         return NotServed(ledger.reason)
-    settings_of(ledger.deployment, pool, prefix_caching=False)  # refuse before anything is read
+    settings_of(  # refuse before anything is read
+        ledger.deployment, pool, prefix_caching=False, acceptance=question.acceptance
+    )
     return Ready(question, ledger.deployment, pool)
 
 
@@ -162,7 +166,7 @@ def simulate_case(
     own = played(bench, progress, hits=True, traced=True) if hits else None
     main = own or no_hits
     sanity = sanity_of(offered, main.figures, main.answers, expected(bench, main.settings))
-    basis, notes = times_of(bench).basis, notes_of(bench, main, own)
+    basis, notes = _basis(bench), notes_of(bench, main, own)
     contrast = None if question.policy == VLLM else _contrast(bench, progress, no_hits)
     return Simulation(
         question, deployment, pool, offered, no_hits, own, sanity, basis, notes, contrast
@@ -182,10 +186,9 @@ def bench_of(ready: Ready, offered: Offered) -> Bench:
     question, deployment, pool = ready.question, ready.deployment, ready.pool
     fit = question.fit or shipped()
     typical = typical_of(float(offered.input_tokens.mean()), float(offered.output_tokens.mean()))
-    sequences = deployment.max_num_seqs.value
-    work = work_of(deployment)
-    cost = step_cost(work, fit.coefficients, typical, sequences)
-    physical = limits_of(work, fit.coefficients, typical, sequences)
+    decodes = deployment.max_num_seqs.value * (1 + deployment.draft_tokens)
+    cost = deployment_cost(deployment, fit.coefficients, typical)
+    physical = limits_of(work_of(deployment), fit.coefficients, typical, decodes)
     engines = question.replicas * deployment.layout.dp
     return Bench(question, deployment, pool, cost, physical, offered, min(engines, len(offered)))
 
@@ -213,7 +216,9 @@ def can_hit(bench: Bench) -> bool:
 def played(bench: Bench, progress: Progress, *, hits: bool, traced: bool = False) -> Played:
     """One simulation, with the workload's own prefix hits or without any; traced where that is asked."""
     question, offered = bench.question, bench.offered
-    settings = settings_of(bench.deployment, bench.pool, prefix_caching=hits)
+    settings = settings_of(
+        bench.deployment, bench.pool, prefix_caching=hits, acceptance=question.acceptance
+    )
     batching = policy_named(question.policy).batching
     if batching is not None:
         settings = batch_settings(settings)
@@ -255,6 +260,11 @@ def _serve(bench: Bench, batching: Batching | None, *, traced: bool) -> Serve | 
     return StepTrace(trace, bench.engines).serve if traced and trace is not None else None
 
 
+def _basis(bench: Bench) -> Basis:
+    """Of every time: what is assumed of drafts is in all of them."""
+    return Basis.ASSUMED if bench.deployment.speculation else times_of(bench).basis
+
+
 def times_of(bench: Bench) -> Region:
     """How the step times of the deployment are known."""
     deployment = bench.deployment
@@ -268,7 +278,8 @@ def notes_of(bench: Bench, main: Played, own: Played | None) -> tuple[str, ...]:
     ended = remarks(main.figures, main.settings)
     pauses = () if main.answers.pauses_told else (_PAUSES_LEFT_OUT,)
     rest = (*pauses, *_notes(bench, own), *bench.deployment.remarks)
-    return (timing, *around.notes, *ended, *rest)
+    known = (note for note in around.notes if note != DRAFTS_LEFT_OUT)  # here they are not
+    return (timing, *known, *ended, *rest)
 
 
 def _timing(bench: Bench, main: Played, around: Region) -> str:
@@ -295,13 +306,16 @@ def _notes(bench: Bench, own: Played | None) -> Sequence[str]:
         )
     if own is None:
         found.append(_why_no_hits(bench))
-    found += [note for note in (policy_named(bench.question.policy).note,) if note]
+    found += [
+        policy_named(bench.question.policy).note,
+        acceptance_note(deployment, bench.question.acceptance),
+    ]
     if deployment.layout.dp > 1:
         found.append(
             "Data-parallel engines are simulated one by one; waits for each other at experts are in the "
             "step time as if all had equal steps."
         )
-    return found
+    return [note for note in found if note]
 
 
 def _why_no_hits(bench: Bench) -> str:

@@ -53,7 +53,9 @@ def standing_of(question: Question) -> Standing | NotServed:
         return ready
     with prepared(question.part, question.seed) as path:
         bench = bench_of(ready, read_offered(path))
-    settings = settings_of(bench.deployment, bench.pool, prefix_caching=False)
+    settings = settings_of(
+        bench.deployment, bench.pool, prefix_caching=False, acceptance=question.acceptance
+    )
     return Standing(ready, bench, can_hit(bench), expected(bench, settings), Axis.RATE)
 
 

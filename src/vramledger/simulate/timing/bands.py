@@ -28,6 +28,7 @@ _PIPELINE: Final = 1.4
 _VERSION: Final = 1.3
 _RELEASE: Final = 1.2
 _CACHE: Final = 1.4
+DRAFTS_LEFT_OUT: Final = "Speculative decoding is left out: these are the times without."
 _SPECULATION: Final = 2.0
 _NOT_MEASURED: Final[Mapping[type[Any], str]] = {
     ChunkedAttention: "chunked attention",
@@ -66,9 +67,7 @@ def region(deployment: Deployment, work: Work, fit: Fit, *, version_known: bool 
         found.append((_PCIE, "No tensor parallelism over PCIe was measured."))
     found += _of_model(deployment)
     if deployment.speculation is not None:
-        found.append(
-            (_SPECULATION, "Speculative decoding is left out: these are the times without.")
-        )
+        found.append((_SPECULATION, DRAFTS_LEFT_OUT))
     if version_known and not _among(deployment.rules.family, fit.releases):
         found.append((_RELEASE, f"No server of vLLM {deployment.rules.family} was measured."))
     if deployment.layout.pp > 1:
