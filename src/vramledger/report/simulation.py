@@ -11,6 +11,7 @@ from vramledger.simulate.answers import Answers
 from vramledger.simulate.binding import BATCH, IDLE, KV, SEQUENCES, TOKENS
 from vramledger.simulate.contrast import Contrast
 from vramledger.simulate.judged import Line
+from vramledger.simulate.kv_room import KvRoom
 from vramledger.simulate.levels import Levels
 from vramledger.simulate.percentiles import Percentiles
 from vramledger.simulate.policies import VLLM
@@ -49,6 +50,7 @@ def to_text(simulation: Simulation, folder: Path) -> str:
         *_section("without prefix hits", simulation.no_hits),
         *_contrast(simulation.contrast),
         theory(simulation),
+        _room(simulation.kv_room),
         *(f"note: {note}" for note in simulation.notes),
         f"run         {folder}",
     ]
@@ -114,7 +116,6 @@ def counted(found: Answers) -> list[str]:
     cost, levels = found.recomputing, found.levels
     goodput = found.goodput_per_hour
     hourly = "no contract was stated" if goodput is None else f"{goodput:,.0f} requests an hour"
-    drains = "drains" if found.queue_drains else "does not drain while requests arrive"
     return [
         f"requests    {ended}",
         (
@@ -122,7 +123,7 @@ def counted(found: Answers) -> list[str]:
             f"all, about {duration(cost.seconds)} of GPU time"
         ),
         f"goodput     {hourly}",
-        f"queue       {drains}",
+        f"queue       {_queue(found)}",
         *binding_lines(levels),
         f"KV GiB-s    the hundredth of the requests with most takes {share(found.holding.longest_share)}",
         f"prefix hits {share(found.hit_share)} of the input tokens",
@@ -131,6 +132,25 @@ def counted(found: Answers) -> list[str]:
             f"a second of this machine ({'compiled' if found.compiled else 'step by step'})"
         ),
     ]
+
+
+def _queue(found: Answers) -> str:
+    drains = "drains" if found.queue_drains else "does not drain while requests arrive"
+    peak = found.queue_peak
+    if peak is None:
+        return f"{drains}; nobody ever waits behind a step"
+    after = peak.drained_after_s
+    empty = "and never empty" if after is None else f"empty {duration(after)} later"
+    return f"{drains}; longest at {duration(peak.at_s)} with {peak.waiting:,} waiting, {empty}"
+
+
+def _room(room: KvRoom) -> str:
+    """Whether the headroom was kept, as one line."""
+    said = {True: "kept", False: "not kept", None: "nothing ran"}
+    return (
+        f"headroom    {share(room.headroom)} of the KV pool: {said[room.kept_at_p99]} at p99, "
+        f"{said[room.kept_at_peak]} at the peak (simulated)"
+    )
 
 
 def binding_lines(levels: Levels) -> list[str]:

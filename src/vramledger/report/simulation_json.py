@@ -7,6 +7,7 @@ from typing import Any, Final
 from vramledger.simulate.answers import Answers
 from vramledger.simulate.contrast import Contrast
 from vramledger.simulate.percentiles import Percentiles
+from vramledger.simulate.queue_peak import QueuePeak
 from vramledger.simulate.run import NotServed, Simulation
 
 SCHEMA: Final = "vramledger.simulation/1"
@@ -24,7 +25,7 @@ def to_json(simulation: Simulation, folder: Path) -> dict[str, Any]:
     `without_prefix_hits` repeats the answers' keys; null where the main ones are without hits.
     """
     question, sanity = simulation.question, simulation.sanity
-    capacity = sanity.capacity
+    capacity, room = sanity.capacity, simulation.kv_room
     return {
         "schema": SCHEMA,
         "run": str(folder),
@@ -42,6 +43,13 @@ def to_json(simulation: Simulation, folder: Path) -> dict[str, Any]:
         "without_prefix_hits": None
         if simulation.own is None
         else _answers(simulation.no_hits.answers),
+        "kv_room": {
+            "headroom": room.headroom,
+            "used_p99": room.used_p99,
+            "used_max": room.used_max,
+            "kept_at_p99": room.kept_at_p99,
+            "kept_at_peak": room.kept_at_peak,
+        },
         "contrast": _contrast(simulation.contrast),
         "theory": {
             "concurrency": capacity.concurrency,
@@ -101,6 +109,7 @@ def _answers(found: Answers) -> dict[str, Any]:
         **{name: _percentiles(each) for name, each in found.latency.items()},
         **goodput,
         "queue_drains": found.queue_drains,
+        "queue_peak": _queue_peak(found.queue_peak),
         "kv_gib_s": _percentiles(found.holding.each),
         "kv_gib_s_share_of_longest_hundredth": found.holding.longest_share,
         "prefix_hit_share": found.hit_share,
@@ -112,6 +121,16 @@ def _answers(found: Answers) -> dict[str, Any]:
         "stuck": found.stuck or None,
         "simulated_s": levels.span_s,
         "simulated_requests_per_wall_s": found.per_wall_s,
+    }
+
+
+def _queue_peak(found: QueuePeak | None) -> dict[str, Any] | None:
+    if found is None:
+        return None
+    return {
+        "waiting": found.waiting,
+        "at_s": found.at_s,
+        "drained_after_s": found.drained_after_s,
     }
 
 

@@ -15,6 +15,7 @@ from vramledger.simulate.levels import Levels, drains, levels_of
 from vramledger.simulate.offered import Offered
 from vramledger.simulate.output_gaps import output_gaps
 from vramledger.simulate.percentiles import Percentiles, percentiles
+from vramledger.simulate.queue_peak import QueuePeak, queue_peak
 from vramledger.simulate.settings import Settings
 from vramledger.simulate.step import Features
 from vramledger.simulate.step_cost import StepCost
@@ -59,6 +60,7 @@ class Answers:
     stuck: str  # a sentence when requests could never go on, else empty
     compiled: bool  # whether the compiled simulator ran; else the plain loop
     wall_s: float
+    queue_peak: QueuePeak | None = None  # None where nobody ever waits
     pauses_told: bool = True  # whether ITL counts the pauses after preemptions
 
     @property
@@ -118,6 +120,7 @@ def answers_of(
         stuck=next((one.found.stuck for one in engines if one.found.stuck), ""),
         compiled=all(engine.compiled for engine in engines),
         wall_s=wall_s,
+        queue_peak=queue_peak(engines),
         pauses_told=gaps.pauses_told,
     )
 

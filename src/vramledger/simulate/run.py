@@ -14,7 +14,7 @@ from vramledger.plan.requirement import Contract, Kind
 from vramledger.simulate.answers import Answers, answers_of, gib_of_block
 from vramledger.simulate.arriving import arriving_of
 from vramledger.simulate.batches import Batching, serve_batches
-from vramledger.simulate.capacity import Capacity, capacity_of
+from vramledger.simulate.capacity import Capacity, capacity_of, longest_share
 from vramledger.simulate.contrast import Contrast, side_of
 from vramledger.simulate.drafted_cost import deployment_cost
 from vramledger.simulate.drafting import acceptance_note
@@ -22,6 +22,7 @@ from vramledger.simulate.engine_load import Serve
 from vramledger.simulate.engines import Engine, Progress, run_engines
 from vramledger.simulate.figures import Figures, figures_of
 from vramledger.simulate.from_deployment import settings_of
+from vramledger.simulate.kv_room import KvRoom, kv_room_of
 from vramledger.simulate.load import Part, prepared
 from vramledger.simulate.offered import Offered, read_offered
 from vramledger.simulate.policies import VLLM, batch_settings, policy_named
@@ -93,6 +94,7 @@ class Simulation:
     sanity: Sanity
     basis: Basis  # of every time: calibrated inside the measured region, assumed outside
     notes: tuple[str, ...]
+    kv_room: KvRoom  # of the main one
     contrast: Contrast | None = None  # with vLLM, where another policy was asked for
 
     @property
@@ -169,7 +171,28 @@ def simulate_case(
     basis, notes = _basis(bench), notes_of(bench, main, own)
     contrast = None if question.policy == VLLM else _contrast(bench, progress, no_hits)
     return Simulation(
-        question, deployment, pool, offered, no_hits, own, sanity, basis, notes, contrast
+        question,
+        deployment,
+        pool,
+        offered,
+        no_hits,
+        own,
+        sanity,
+        basis,
+        notes,
+        _kv_room(bench, main),
+        contrast,
+    )
+
+
+def _kv_room(bench: Bench, main: Played) -> KvRoom:
+    question = bench.question
+    return kv_room_of(
+        main.answers,
+        bench.engines,
+        headroom=question.headroom,
+        kind=question.kind,
+        longest=longest_share(bench.offered, main.settings),
     )
 
 
