@@ -5,8 +5,8 @@ from typing import Final
 
 from vramledger.methods.sweep.point import Point
 
-_MOST: Final = 8  # points of a batch: what a worker that is killed loses
-_EACH: Final = 4  # batches that every worker gets at least
+_MOST: Final = 4  # points of a batch: what a worker that is killed loses
+_EACH: Final = 8  # batches that every worker gets at least
 
 
 def batches(points: Sequence[Point], workers: int) -> Iterator[tuple[Point, ...]]:

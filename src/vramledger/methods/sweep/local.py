@@ -2,6 +2,8 @@
 
 import os
 import signal
+import threading
+import time
 from collections.abc import Iterator, Sequence
 
 from vramledger.errors import CannotKnow
@@ -12,6 +14,7 @@ from vramledger.methods.sweep.evaluate import Evaluator
 from vramledger.methods.sweep.point import Point
 from vramledger.methods.sweep.row import Row
 
+_WATCHED_S = 1.0
 _LEAST_POINTS = 4  # fewer are done before a process has started
 
 
@@ -47,9 +50,16 @@ def _in_processes(
     from joblib import Parallel, delayed
     from joblib.externals.loky.process_executor import TerminatedWorkerError
 
+    parallel = Parallel(
+        n_jobs=jobs,
+        return_as="generator_unordered",
+        batch_size=1,
+        initializer=_begin,
+        initargs=(os.getpid(),),
+    )
     tasks = (delayed(_evaluate)(base, batch, base_digest) for batch in batches(points, jobs))
     try:
-        for rows in Parallel(n_jobs=jobs, return_as="generator_unordered", batch_size=1)(tasks):
+        for rows in parallel(tasks):
             yield from rows
     except TerminatedWorkerError:
         raise CannotKnow(
@@ -58,7 +68,18 @@ def _in_processes(
         ) from None
 
 
-def _evaluate(base: Base, batch: Sequence[Point], base_digest: str) -> list[Row]:
-    """In a process of its own, which leaves Ctrl-C to the one that started it."""
+def _begin(parent: int) -> None:
+    """A process of its own leaves Ctrl-C to the one that started it, and ends with that one."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    threading.Thread(target=_end_with, args=(parent,), daemon=True).start()
+
+
+def _end_with(parent: int) -> None:
+    """End this process once another has adopted it: then the one that started it was killed."""
+    while os.getppid() == parent:
+        time.sleep(_WATCHED_S)
+    os._exit(1)
+
+
+def _evaluate(base: Base, batch: Sequence[Point], base_digest: str) -> list[Row]:
     return list(map(Evaluator(base, base_digest).row, batch))
