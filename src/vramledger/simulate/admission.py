@@ -7,6 +7,7 @@ behind it, and nobody is preempted for one that waits.
 from vramledger.frozen import frozen
 from vramledger.simulate.cache.lookup import Hit
 from vramledger.simulate.chunks import align_chunk
+from vramledger.simulate.fetching import begin_fetch, start_fetched
 from vramledger.simulate.request import Request, Status
 from vramledger.simulate.state import State
 from vramledger.simulate.step import Budget, Step
@@ -24,10 +25,20 @@ def admit_waiting(state: State, step: Step, budget: Budget, cap: int) -> None:
     """Start waiting requests while budget, sequences and blocks last."""
     passed_over: list[Request] = []
     opened = not state.running
-    while budget.is_open and state.waiting and len(state.running) < state.settings.max_num_seqs:
+    while budget.is_open and len(state.running) < state.settings.max_num_seqs:
+        if state.fetched:
+            if not start_fetched(state, step, budget):
+                break
+            continue
+        if not state.waiting:
+            break
         request = state.waiting.head()
         if request.stale:  # its tokens are still in flight; started now, it would repeat them
             passed_over.append(state.waiting.pop())
+            continue
+        if request.fetches:
+            if not begin_fetch(state, request, step, opened=opened):
+                break
             continue
         if not _start(state, request, step, budget, cap, opened=opened):
             break

@@ -69,7 +69,7 @@ class Diary:
             page.recomputed += max(0, page.lost - hit)
             page.lost = 0
         if end > start:
-            for request in state.running:
+            for request in state.holders:
                 self._pages[request.rank].block_ns += state.cache.holding(request) * (end - start)
 
     def token(self, request: Request, step: Step, now: int) -> None:

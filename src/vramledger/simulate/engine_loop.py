@@ -96,14 +96,20 @@ class EngineLoop:
 
     def advance(self, until: int = FOREVER) -> None:
         """Let everything happen up to a time: steps that end then too, but no turn that begins then."""
-        ended = self.ended
-        while self._go_on(until) and not (self.stops and self.ended > ended):
+        news = self.news
+        while self._go_on(until) and not (self.stops and self.news > news):
             pass
+
+    @property
+    def news(self) -> int:
+        """How much has happened that others may want to know."""
+        return self.ended
 
     def finish(self) -> Outcome:
         """Nobody else comes: everything that can still happen, and what became of it all."""
         self.more = self.stops = False
         self.advance()
+        self._close()
         for request in self.requests:
             self.diary.end(request, Ending.INCOMPLETE, unless_ended=True)
         check_blocks(self.scheduler.state.cache, self.requests)
@@ -111,11 +117,14 @@ class EngineLoop:
         check_requests(len(self.requests), (row.ending for row in rows))
         return Outcome(rows, tuple(self.steps), self.now, self.stuck, tuple(self.diary.pauses))
 
+    def _close(self) -> None:
+        """All is over."""
+
     def view(self) -> View:
         """The load as it is now."""
         state = self.scheduler.state
         return View(
-            waiting=len(state.waiting),
+            waiting=state.waits,
             running=len(state.running),
             sent=len(self.to_come),
             prompt_tokens=self.prompt_tokens,
@@ -185,8 +194,7 @@ class EngineLoop:
         arrival = request.arrival
         if arrival.input_tokens >= self.settings.max_model_len:
             request.status = Status.ABORTED
-            self.ended += 1
-            self.diary.end(request, Ending.REJECTED)
+            self._over(request, Ending.REJECTED)
             return
         self.events += 1
         self.prompt_tokens += arrival.input_tokens
@@ -208,8 +216,11 @@ class EngineLoop:
 
     def _end(self, request: Request, ending: Ending) -> None:
         """A request that waited or ran is over."""
-        self.ended += 1
         self.prompt_tokens -= request.prompt
+        self._over(request, ending)
+
+    def _over(self, request: Request, ending: Ending) -> None:
+        self.ended += 1
         self.diary.end(request, ending)
 
     def _submit(self) -> bool:
@@ -218,15 +229,19 @@ class EngineLoop:
             return not self.in_flight
         step = self.scheduler.schedule()
         check_step(self.scheduler.state, step)
-        for request in step.preempted:
-            self.diary.preempted(request)
-        self._notice_thrashing(step)
+        self._note(step)
         if not step.scheduled:
             if step.preempted and self.observe is not None:
                 self.observe(step, [], self.scheduler)
             return bool(step.preempted) and not self.in_flight
         self._send(step)
         return len(self.in_flight) < self.settings.steps_in_flight
+
+    def _note(self, step: Step) -> None:
+        """A step has been decided."""
+        for request in step.preempted:
+            self.diary.preempted(request)
+        self._notice_thrashing(step)
 
     def _notice_thrashing(self, step: Step) -> None:
         """A request that outgrows the whole pool again and again, with no event in between, always will."""
@@ -257,7 +272,7 @@ class EngineLoop:
                 self.device_free,
                 features,
                 len(state.running),
-                len(state.waiting),
+                state.waits,
                 state.cache.pool.used_blocks,
                 len(step.preempted),
             )

@@ -12,7 +12,9 @@ class Arrival:
     `prefix` holds identities of its leading blocks of `block_size` tokens, of prompt and answer in
     one row: equal identities mean equal tokens up to there. Blocks beyond it belong to this request alone.
     `salt`, from 0, keeps prefixes of tenants apart. `cancel_after_ns` counts from the arrival;
-    `times_out` says whether that end is the client's limit or was planned.
+    `times_out` says whether that end is the client's limit or was planned. Where prompts are computed on other
+    servers than answers, `hands_over` keeps the blocks of a request that has its tokens until they are fetched,
+    and `fetches` brings a prompt's cache from elsewhere.
     """
 
     arrival_ns: int
@@ -23,12 +25,15 @@ class Arrival:
     priority: int = 0
     cancel_after_ns: int | None = None
     times_out: bool = False
+    hands_over: bool = False
+    fetches: bool = False
 
 
 class Status(Enum):
     """Where a request is in its life."""
 
     WAITING = auto()
+    FETCHING = auto()  # its blocks are held while its prompt's cache comes
     RUNNING = auto()
     PREEMPTED = auto()
     FINISHED = auto()
@@ -49,6 +54,7 @@ class Request:
         "branch",
         "computed",
         "drafts",
+        "fetches",
         "generated",
         "in_flight",
         "lost",
@@ -73,6 +79,7 @@ class Request:
         self.prefilling = False
         self.preemptions = 0
         self.lost = 0  # computed when it was last preempted
+        self.fetches = arrival.fetches  # still to be done
         self.branch = 0  # where a shared prefix ends that sparse groups have not kept, or 0
 
     def __repr__(self) -> str:

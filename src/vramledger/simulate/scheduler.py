@@ -31,7 +31,7 @@ class Scheduler:
     @property
     def is_idle(self) -> bool:
         """Whether no request runs or waits."""
-        return not self.state.running and not self.state.waiting
+        return not self.state.running and not self.state.waiting and not self.state.fetched
 
     def add(self, request: Request) -> None:
         """A request that arrives."""
@@ -43,9 +43,26 @@ class Scheduler:
             return
         if request.status is Status.RUNNING:
             self.state.running.remove(request)
+        elif request.status is Status.FETCHING:
+            del self.state.fetching[request.rank]
+        elif request in self.state.fetched:
+            self.state.fetched.remove(request)
         else:
             self.state.waiting.remove(request)
         request.status = Status.ABORTED
+        self.state.cache.release(request)
+
+    def fetched(self, request: Request) -> None:
+        """A request's cache has come; its last prompt token is computed again, which brings its first token."""
+        del self.state.fetching[request.rank]
+        request.status = Status.WAITING
+        request.computed = request.prompt - 1
+        self.state.cache.publish(request, request.computed)
+        self.state.fetched.append(request)
+
+    def release_kept(self, request: Request) -> None:
+        """The blocks of a request that is over have been fetched."""
+        del self.state.kept[request.rank]
         self.state.cache.release(request)
 
     def schedule(self) -> Step:
@@ -139,4 +156,7 @@ class Scheduler:
         else:
             self.state.waiting.remove(request)
         request.status = Status.FINISHED
-        self.state.cache.release(request)
+        if request.arrival.hands_over:
+            self.state.kept[request.rank] = request
+        else:
+            self.state.cache.release(request)

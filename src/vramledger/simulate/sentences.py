@@ -16,6 +16,14 @@ def outgrows(rank: int, usable: int) -> str:
     )
 
 
+def never_fetched(kept: int) -> str:
+    """Prompts that fill the pool of a prefill server, with nobody to take them."""
+    return (
+        f"The KV blocks of {kept} computed prompts fill a prefill server and are never fetched, because the "
+        "decode servers cannot go on; see what holds those back."
+    )
+
+
 def never_starts(rank: int, tokens: int, need: int, usable: int) -> str:
     """A request whose blocks are never free at once."""
     return (

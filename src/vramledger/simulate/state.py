@@ -1,5 +1,8 @@
 """What a scheduler knows between steps."""
 
+from collections import deque
+from collections.abc import Iterable
+
 from vramledger.simulate.cache.kv_cache import KvCache
 from vramledger.simulate.groups import RecurrentState
 from vramledger.simulate.policy import Policy
@@ -20,10 +23,27 @@ class State:
         self.cache = cache
         self.waiting = waiting
         self.running: list[Request] = []
+        self.fetching: dict[int, Request] = {}  # their cache is on its way, by rank
+        self.fetched = deque[Request]()  # it has come; served before all that wait
+        self.kept: dict[
+            int, Request
+        ] = {}  # over, but their blocks are still to be fetched, by rank
         self.by_priority = settings.order is Order.PRIORITY
         self.aligns_states = settings.prefix_caching and any(
             isinstance(group, RecurrentState) for group in settings.groups
         )
+
+    @property
+    def waits(self) -> int:
+        """Requests that are not served yet, or not again."""
+        return len(self.waiting) + len(self.fetching) + len(self.fetched)
+
+    @property
+    def holders(self) -> Iterable[Request]:
+        """Every request that holds blocks."""
+        if not (self.fetching or self.fetched or self.kept):
+            return self.running
+        return (*self.running, *self.fetching.values(), *self.fetched, *self.kept.values())
 
     def preempt(self, request: Request, step: Step) -> None:
         """Take a request's blocks; it computes everything again when its turn comes.

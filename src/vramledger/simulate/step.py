@@ -25,6 +25,7 @@ class Step:
 
     __slots__ = (
         "drafts",
+        "fetching",
         "hit_tokens",
         "number",
         "outgrew",
@@ -40,6 +41,7 @@ class Step:
         self.scheduled = dict[Request, int]()
         self.drafts = dict[Request, int]()  # of the tokens, those that must be verified
         self.preempted = list[Request]()
+        self.fetching = dict[Request, int]()  # whose cache is sent for now: blocks that come
         self.prefill = False  # whether a request that ran before prefills
         self.outgrew: Request | None = None  # preempted itself, with the pool to itself
         self.served_running = False  # whether a request that ran before got tokens

@@ -1,5 +1,6 @@
 """An engine may halt at any time; several keep one order of time."""
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -50,17 +51,16 @@ def test_an_engine_that_halts_now_and_then_does_what_it_would_have_done(
     assert _in_pieces(case, halts) == by_loop(case)
 
 
-class _Sends:
-    """Sends what arrives."""
+class _Watches:
+    """Looks at who went on."""
 
-    def __init__(self, dispatch: Dispatch) -> None:
-        self.dispatch = dispatch
-
-    def arrived(self, what: int, now: int) -> None:
-        self.dispatch.send(what, now)
+    def __init__(self, engines: "list[Engine]") -> None:
+        self.engines = engines
+        self.times: list[int] = []
 
     def went_on(self, number: int) -> None:
-        assert self.dispatch.engines[number].now >= 0
+        assert self.engines[number].now >= 0
+        self.times.append(self.engines[number].now)
 
 
 @tries(max_examples=200)
@@ -73,8 +73,9 @@ def test_engines_in_one_order_of_time_do_what_they_do_when_only_asked_for_their_
     dispatch = Dispatch(engines, router_of(case), load, case.settings.block_size)
     timeline = Timeline(engines, (dispatch.board,))
     for place, asked in enumerate(load.asked):
-        timeline.expect(int(asked["arrival_ns"]), place)
-    timeline.run(_Sends(dispatch))
+        timeline.expect(int(asked["arrival_ns"]), partial(dispatch.send, place))
+    watches = _Watches(engines)
+    timeline.run(watches)
     lazily = route(case, plain_engines(case, load, stops=False), load)
 
     assert dispatch.places == lazily.places

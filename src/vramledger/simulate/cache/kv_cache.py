@@ -55,7 +55,14 @@ class KvCache:
         )
 
     def allocate(
-        self, request: Request, tokens: int, slots: int, hit: Hit | None = None, spare: int = 0
+        self,
+        request: Request,
+        tokens: int,
+        slots: int,
+        hit: Hit | None = None,
+        spare: int = 0,
+        *,
+        named: bool = True,
     ) -> bool:
         """Give a request places for `tokens` more tokens and hold `slots` in all.
 
@@ -65,6 +72,7 @@ class KvCache:
             slots: tokens that have a place afterwards, lookahead included.
             hit: the prefix found for a request that is admitted.
             spare: blocks that must stay free.
+            named: whether others may find the blocks that are filled with it at once.
 
         Returns:
             Whether it was possible; if not, nothing was taken, but blocks out of reach are given back.
@@ -82,7 +90,8 @@ class KvCache:
                 group.adopt(request, blocks, hit.tokens)
         for group in self.groups:
             group.grow(request, slots, computed + tokens)
-        self.publish(request, min(computed + tokens, request.tokens))
+        if named:
+            self.publish(request, min(computed + tokens, request.tokens))
         return True
 
     def publish(self, request: Request, tokens: int) -> None:

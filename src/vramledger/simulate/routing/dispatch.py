@@ -21,13 +21,16 @@ class Dispatch:
         self._load = load
         self._part_tokens = load.pieces * block_size
 
-    def send(self, place: int, arrival_ns: int) -> int:
-        """A request arrives: it goes to the engine of the router's choice, whose number is returned."""
-        chosen = self._router.choose(self._routed(place), self.board.views)
+    def send(self, place: int, arrival_ns: int) -> None:
+        """A request arrives: it goes to the engine of the router's choice."""
         cancel = int(self._load.asked["cancel_after_ns"][place])
-        self.engines[chosen].send(place, arrival_ns, cancel)
+        self.send_until(place, arrival_ns, cancel)
+
+    def send_until(self, place: int, arrival_ns: int, cancel_after_ns: int) -> None:
+        """The same for a client whose patience is another than the load says."""
+        chosen = self._router.choose(self._routed(place), self.board.views)
+        self.engines[chosen].send(place, arrival_ns, cancel_after_ns)
         self.places[chosen].append(place)
-        return chosen
 
     def _routed(self, place: int) -> Routed:
         asked = self._load.asked[place]

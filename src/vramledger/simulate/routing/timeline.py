@@ -5,7 +5,7 @@ turns of the loops, by the number of the engine. An engine goes ahead alone unti
 """
 
 import heapq
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Protocol
 
 from vramledger.frozen import frozen
@@ -13,12 +13,11 @@ from vramledger.simulate.routing.board import Board
 from vramledger.simulate.routing.engine import Engine
 from vramledger.simulate.view import FOREVER, Kind, Moment
 
+Arrives = Callable[[int], None]  # what to do at the time that it is given
 
-class Happening(Protocol):
-    """What to do when something has happened."""
 
-    def arrived(self, what: int, now: int) -> None:
-        """An arrival that was made known comes."""
+class Watcher(Protocol):
+    """Who is told of what engines do."""
 
     def went_on(self, number: int) -> None:
         """An engine has gone on; it may have ended requests."""
@@ -43,32 +42,32 @@ class Timeline:
     def __init__(self, engines: Sequence[Engine], boards: Sequence[Board]) -> None:
         self._engines = engines
         self._boards = boards
-        self._arrivals: list[tuple[int, int, int]] = []  # (when, number, what)
+        self._arrivals: list[tuple[int, int, Arrives]] = []  # (when, number, what)
         self._known = 0
 
-    def expect(self, when: int, what: int) -> None:
-        """An arrival, at this instant or later."""
+    def expect(self, when: int, what: Arrives) -> None:
+        """Something comes from outside, at this instant or later."""
         heapq.heappush(self._arrivals, (when, self._known, what))
         self._known += 1
 
-    def run(self, happening: Happening) -> None:
+    def run(self, watcher: Watcher) -> None:
         """Until nothing can happen any more."""
-        while self._step(happening):
+        while self._step(watcher):
             pass
 
-    def _step(self, happening: Happening) -> bool:
+    def _step(self, watcher: Watcher) -> bool:
         coming = sorted(self._upcoming(), key=lambda one: one.order)[:2]
         arrives = self._arrivals[0][0] if self._arrivals else None
         if coming and not _comes_first(arrives, coming[0].moment):
             self._go_on(coming, FOREVER if arrives is None else arrives)
-            happening.went_on(coming[0].number)
+            watcher.went_on(coming[0].number)
             return True
         if arrives is None:
             return False
         _, _, what = heapq.heappop(self._arrivals)
         for board in self._boards:
             board.look(arrives)
-        happening.arrived(what, arrives)
+        what(arrives)
         return True
 
     def _upcoming(self) -> list[_Next]:
