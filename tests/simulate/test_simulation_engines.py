@@ -14,6 +14,7 @@ from vramledger.simulate.loop import simulate
 from vramledger.simulate.offered import Offered
 from vramledger.simulate.prefixes import no_prefixes, prefixes_of
 from vramledger.simulate.request import Arrival
+from vramledger.simulate.serving import Serving
 from vramledger.simulate.settings import Settings
 from vramledger.simulate.step_cost import StepCost, fixed
 
@@ -165,7 +166,7 @@ def routed(
 ) -> tuple[Engine, ...]:
     return run_engines(
         Settings(**PLAIN), load, COST, engines, seed=0, progress=lambda *_: None,
-        router=router, closed=closed,
+        serving=Serving(router, closed),
     )  # fmt: skip
 
 

@@ -9,6 +9,7 @@ from vramledger.cli.limit_option import limit_option
 from vramledger.cli.needs import need_full
 from vramledger.cli.output import show, show_json
 from vramledger.cli.page import refuse_page, write_page
+from vramledger.cli.routing_options import routing_options
 from vramledger.cli.serving_options import serving_options
 from vramledger.errors import ExitCode
 
@@ -23,7 +24,8 @@ from vramledger.errors import ExitCode
 @click.option(
     "--headroom", type=float, help="Share of the KV pool the safe load keeps free (0..1)."
 )
-@click.option("--replicas", type=int, default=1, help="Equal servers behind a round-robin router.")
+@click.option("--replicas", type=int, default=1, help="Equal servers behind a router.")
+@routing_options
 @click.option("--no-prefix", is_flag=True, help="Leave out the workload's own prefix hits.")
 @click.option(
     "--end",

@@ -10,6 +10,7 @@ from typing import Any, Final
 
 from vramledger.cli.limit_option import with_limits
 from vramledger.cli.predict_asked import fit_of
+from vramledger.cli.routing_options import routing_of
 from vramledger.cli.serving_options import serving_of
 from vramledger.engine.launch import Launch
 from vramledger.engine.read import read_launch
@@ -24,6 +25,7 @@ from vramledger.record.naming import folder_name
 from vramledger.simulate.load import Part
 from vramledger.simulate.planned import Planned, is_plan, planned
 from vramledger.simulate.run import Question, Simulation
+from vramledger.simulate.serving_remarks import serving_document
 from vramledger.simulate.written_run import description_of, write_run
 from vramledger.workload.scenarios import DEFINITIONS
 
@@ -44,7 +46,9 @@ def question_of(asked: Mapping[str, Any]) -> Question:
     plan = planned(asked["launch"], asked["scenario"]) if is_plan(asked["launch"]) else None
     launch = _launch(asked, plan)
     scenario = asked["scenario"] if plan is None else plan.scenario
-    part = Part(_workload(asked, plan), _slice(scenario, plan), _rate(asked, plan))
+    serving = routing_of(asked)
+    rate = 1.0 if serving.closed is not None else _rate(asked, plan)
+    part = Part(_workload(asked, plan), _slice(scenario, plan), rate)
     _check_replicas(asked["replicas"])
     if asked["out"] is not None:
         refuse_folder(asked["out"])
@@ -61,6 +65,7 @@ def question_of(asked: Mapping[str, Any]) -> Question:
         headroom=_headroom(asked, plan),
         kind=Kind.LATENCY if plan is None else plan.kind,
         **serving_of(asked),
+        serving=serving,
     )
 
 
@@ -86,6 +91,7 @@ def written(simulation: Simulation, asked: Mapping[str, Any]) -> Path:
         prefix_hits=simulation.own is not None,
         kv_pool_end=question.end,
         num_gpu_blocks=simulation.pool.num_blocks,
+        **serving_document(question.serving),
     )
     folder: Path = asked["out"] or _RUNS / folder_name(datetime.now(UTC), name)
     write_run(

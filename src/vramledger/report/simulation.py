@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Final
 
 from vramledger.report.number import duration, rate, share
+from vramledger.report.simulation_serving import pool_lines, serving_line
 from vramledger.report.table import table
 from vramledger.simulate.answers import Answers
 from vramledger.simulate.binding import BATCH, IDLE, KV, SEQUENCES, TOKENS
@@ -49,6 +50,7 @@ def to_text(simulation: Simulation, folder: Path) -> str:
         *_section("with the workload's prefix hits", simulation.own),
         *_section("without prefix hits", simulation.no_hits),
         *_contrast(simulation.contrast),
+        *pool_lines(simulation.main.split),
         theory(simulation),
         _room(simulation.kv_room),
         *(f"note: {note}" for note in simulation.notes),
@@ -58,13 +60,14 @@ def to_text(simulation: Simulation, folder: Path) -> str:
 
 
 def heading(simulation: Simulation) -> str:
-    """What was simulated, in three lines; the first says that it is simulated."""
+    """What was simulated, in three lines or four; the first says that it is simulated."""
     question, deployment = simulation.question, simulation.deployment
     part, layout = question.part, deployment.layout
     scenario = f", scenario {question.scenario}" if question.scenario else ""
     scaled = f", arrivals x{part.rate_scale:g}" if part.rate_scale != 1 else ""
     policy = "" if question.policy == VLLM else f", policy {question.policy}"
     servers = f"{question.replicas} x " if question.replicas > 1 else ""
+    served = serving_line(question.serving, question.replicas)
     return "\n".join(
         (
             f"SIMULATED, not measured: {part.workload.name}{scenario}{scaled}",
@@ -72,6 +75,7 @@ def heading(simulation: Simulation) -> str:
                 f"{servers}{deployment.model.id} on {layout.gpus} x {deployment.accelerator.name}, "
                 f"vLLM {deployment.version}{policy}"
             ),
+            *((served,) if served else ()),
             (
                 f"{simulation.pool.num_blocks:,} KV blocks of {simulation.main.settings.block_size} tokens "
                 f"(the {_END[question.end]} of the ledger's band), seed {question.seed}"

@@ -9,6 +9,8 @@ from vramledger.simulate.contrast import Contrast
 from vramledger.simulate.percentiles import Percentiles
 from vramledger.simulate.queue_peak import QueuePeak
 from vramledger.simulate.run import NotServed, Simulation
+from vramledger.simulate.serving_remarks import serving_document
+from vramledger.simulate.split_figures import SplitFigures
 
 SCHEMA: Final = "vramledger.simulation/1"
 _NO_CONTRACT: Final = "no contract was stated; give --limit, or simulate a plan's scenario"
@@ -37,6 +39,7 @@ def to_json(simulation: Simulation, folder: Path) -> dict[str, Any]:
         "replicas": question.replicas,
         "policy": question.policy,
         "acceptance": question.acceptance,
+        **serving_document(question.serving),
         "seed": question.seed,
         "prefix_hits": simulation.own is not None,
         **_answers(simulation.main.answers),
@@ -51,6 +54,7 @@ def to_json(simulation: Simulation, folder: Path) -> dict[str, Any]:
             "kept_at_peak": room.kept_at_peak,
         },
         "contrast": _contrast(simulation.contrast),
+        "pools": _pools(simulation.main.split),
         "theory": {
             "concurrency": capacity.concurrency,
             "saturation_requests_per_s": capacity.saturation_per_s,
@@ -132,6 +136,23 @@ def _queue_peak(found: QueuePeak | None) -> dict[str, Any] | None:
         "at_s": found.at_s,
         "drained_after_s": found.drained_after_s,
     }
+
+
+def _pools(found: SplitFigures | None) -> dict[str, Any] | None:
+    """Prefill and decode servers apart; null where every server does both."""
+    if found is None:
+        return None
+    pools: dict[str, Any] = {
+        name: {
+            "engines": found.servers[name],
+            "kv_usage": _percentiles(levels.kv_usage),
+            "running": _percentiles(levels.running),
+            "waiting": _percentiles(levels.waiting),
+            "binding": dict(levels.binding),
+        }
+        for name, levels in found.levels.items()
+    }
+    return {**pools, "transfer_s": _percentiles(found.transfer_s)}
 
 
 def _percentiles(found: Percentiles) -> dict[str, float | str | None]:

@@ -1,10 +1,12 @@
 """When and with which blocks requests reach an engine."""
 
+from collections.abc import Sequence
+from dataclasses import replace
 from typing import Final
 
 import numpy as np
 
-from vramledger.simulate.engines import Arriving
+from vramledger.simulate.engines import Arriving, Engine
 from vramledger.simulate.offered import ABSENT, Offered
 from vramledger.simulate.prefixes import no_prefixes, prefixes_of
 from vramledger.simulate.timing.coefficients import Coefficients
@@ -31,3 +33,14 @@ def arriving_of(offered: Offered, coefficients: Coefficients, block_size: int | 
         else prefixes_of(offered, block_size),
         front_ns=front,
     )
+
+
+def as_sent(offered: Offered, engines: Sequence[Engine]) -> Offered:
+    """The requests with the times at which they were sent, which in a closed loop only the simulation tells."""
+    if all(engine.due_ns is None for engine in engines):
+        return offered
+    due = offered.due_ns.copy()
+    for engine in engines:
+        if engine.due_ns is not None:
+            due[engine.places] = engine.due_ns
+    return replace(offered, due_ns=due)

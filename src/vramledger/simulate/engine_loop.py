@@ -272,7 +272,7 @@ class EngineLoop:
                 self.device_free,
                 features,
                 len(state.running),
-                state.waits,
+                len(state.waiting) + len(state.fetched),
                 state.cache.pool.used_blocks,
                 len(step.preempted),
             )

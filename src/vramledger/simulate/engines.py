@@ -14,18 +14,18 @@ from vramledger.errors import BadInput, CannotKnow
 from vramledger.frozen import frozen
 from vramledger.simulate.columns import columns_of
 from vramledger.simulate.engine_load import EngineLoad, Serve
-from vramledger.simulate.fast.engine import FastEngine
 from vramledger.simulate.fast.load import ASKED, Load, refuse_nonsense
 from vramledger.simulate.fast.records import UNSET, FastOutcome
 from vramledger.simulate.fast.simulate import simulate_fast
 from vramledger.simulate.loop import simulate
+from vramledger.simulate.numbering import numbered
 from vramledger.simulate.prefixes import Prefixes
-from vramledger.simulate.routing.closed_loop import ClosedLoop
-from vramledger.simulate.routing.dispatch import Dispatch
-from vramledger.simulate.routing.engine import arrivals_of, engines_for
-from vramledger.simulate.routing.open_loop import send_all
-from vramledger.simulate.routing.registry import ROUND_ROBIN, router_for
+from vramledger.simulate.routing.clocks import Clocks
+from vramledger.simulate.routing.engine import arrivals_of
+from vramledger.simulate.routing.run import RoutedRun, run_routed
+from vramledger.simulate.serving import PLAIN, Serving
 from vramledger.simulate.settings import Settings
+from vramledger.simulate.split.run import SplitRun, run_split
 from vramledger.simulate.step_cost import StepCost
 
 if TYPE_CHECKING:
@@ -55,18 +55,27 @@ class Arriving:
     def __len__(self) -> int:
         return len(self.arrival_ns)
 
+    @property
+    def front(self) -> "Integers":
+        """`front_ns`, or zeros."""
+        return np.zeros(len(self), np.int64) if self.front_ns is None else self.front_ns
+
 
 @frozen
 class Engine:
     """What one engine did: `RECORD` rows of the requests in `places`, `STEP` rows numbered from 0.
 
-    `due_ns` is when each was sent where only the simulation tells, as in a closed loop.
+    `due_ns` is when each was sent where only the simulation tells, as in a closed loop. `pool` is empty, or "prefill" or
+    "decode" where prompts are computed on servers of their own; then `fetch_ns` is how long each one's cache
+    took to come, `UNSET` where none came.
     """
 
     places: "Integers"  # of its requests among all
     found: FastOutcome
     compiled: bool
     due_ns: "Integers | None" = None
+    pool: str = ""
+    fetch_ns: "Integers | None" = None
 
 
 def run_engines(
@@ -77,9 +86,8 @@ def run_engines(
     *,
     seed: int,
     progress: Progress,
-    router: str = ROUND_ROBIN,
-    closed: int | None = None,
     serve: Serve | None = None,
+    serving: Serving = PLAIN,
 ) -> tuple[Engine, ...]:
     """Every engine's part of the load, simulated: compiled where that is possible, else step by step.
 
@@ -87,52 +95,65 @@ def run_engines(
         settings: the scheduler's arguments, the same for all.
         arriving: the requests.
         cost: what a step costs.
-        engines: how many.
+        engines: how many; of the decode pool, where prompts are computed on servers of their own.
         seed: decides which drafts are accepted, and where a router begins among equals.
         progress: is told how many requests have ended.
-        router: a name of `routing.registry.ROUTERS`.
-        closed: requests in flight of a closed loop, which ignores the times of arrival; None for the workload's own.
+        serving: how they are given to the engines.
         serve: how each engine serves its part, one after another behind a router that goes round; None for vLLM's
             scheduler.
 
+    Returns:
+        The engines by number, those of a prefill pool first.
+
     Raises:
         BadInput: requests, costs or names that no simulator takes.
+        CannotKnow: what a prefill and a decode pool cannot exchange.
     """
-    if closed is None and (router == ROUND_ROBIN or engines == 1):
+    alone = engines == 1 and serving.closed is None and serving.split is None
+    if alone or serving.is_plain:
         return _each_alone(settings, arriving, cost, engines, seed, progress, serve)
     if serve is not None:
         raise BadInput(
-            "Policies other than vllm, and traces of steps, take engines one by one; leave out the router and "
-            "the closed loop."
+            "Policies other than vllm, and traces of steps, take engines one by one; leave out the router, the closed "
+            "loop and the prefill servers."
         )
     load = _load(arriving, np.arange(len(arriving)))
-    refuse_nonsense(load)
-    many = engines_for(settings, load, cost, engines, seed=seed, stops=closed is not None)
-    dispatch = Dispatch(many, router_for(router, engines, seed), load, settings.block_size)
+    refuse_nonsense(Load(load.asked[np.argsort(arriving.arrival_ns)], load.prefix))
+    clocks = Clocks(arriving.arrival_ns, arriving.front, serving.closed)
     told = _shifted(progress, 0, len(arriving))
-    sent = None
-    if closed is None:
-        send_all(dispatch, arriving.arrival_ns, told)
+    if serving.split is None:
+        run = run_routed(
+            settings, load, cost, engines, clocks, router=serving.router, seed=seed, told=told
+        )
+        found = _together(run)
     else:
-        none = np.zeros(len(arriving), np.int64)
-        front = none if arriving.front_ns is None else arriving.front_ns
-        loop = ClosedLoop(dispatch, front, closed)
-        loop.run(told)
-        sent = loop.sent_ns
-    found = _routed(dispatch, sent, compiled=isinstance(many[0], FastEngine))
+        run_in_pools = run_split(
+            settings, load, cost, serving.split, engines, clocks,
+            router=serving.router, seed=seed, told=told,
+        )  # fmt: skip
+        found = _in_pools(run_in_pools)
     progress(len(arriving), len(arriving))
     return found
 
 
-def _routed(
-    dispatch: Dispatch, sent_ns: "Integers | None", *, compiled: bool
-) -> tuple[Engine, ...]:
-    """What became of the requests, by engine; one that got none has idled."""
+def _together(run: RoutedRun) -> tuple[Engine, ...]:
+    """By engine; one that got no request has idled."""
     found = []
-    for engine, places in zip(dispatch.engines, dispatch.places, strict=True):
+    for places, outcome in zip(run.places, run.found, strict=True):
         at = np.array(places, np.int64)
-        due = None if sent_ns is None else sent_ns[at]
-        found.append(Engine(at, _numbered(engine.finish()), compiled, due))
+        due = None if run.sent_ns is None else run.sent_ns[at]
+        found.append(Engine(at, numbered(outcome), run.compiled, due))
+    return tuple(found)
+
+
+def _in_pools(run: SplitRun) -> tuple[Engine, ...]:
+    """By server, each request with the one that answered it, or where it ended before."""
+    took = {one.place: one.came_ns - one.begun_ns for one in run.transfers}
+    found = []
+    for share in run.shares:
+        due = None if run.sent_ns is None else run.sent_ns[share.places]
+        fetch = np.array([took.get(place, UNSET) for place in share.places.tolist()], np.int64)
+        found.append(Engine(share.places, share.found, False, due, share.pool.value, fetch))
     return tuple(found)
 
 
@@ -157,7 +178,7 @@ def _each_alone(
         if serve is None:
             done.append(_run(part))
         else:
-            done.append(Engine(places, _numbered(serve(part)), compiled=False))
+            done.append(Engine(places, numbered(serve(part)), compiled=False))
         progress(before + len(places), len(arriving))
     return tuple(done)
 
@@ -173,20 +194,7 @@ def _run(part: EngineLoad) -> Engine:
     except CannotKnow:  # what the compiled simulator does not have, the plain loop has
         cost.refuse_overflow(settings)
         found, compiled = _plain(settings, load, cost, seed, part.advance), False
-    return Engine(part.places, _numbered(found), compiled)
-
-
-def _numbered(found: FastOutcome) -> FastOutcome:
-    """The same with steps numbered by their place: a scheduler also counts steps that run nothing."""
-    numbers = found.steps["number"].copy()
-    for name in ("scheduled_step", "first_token_step", "last_token_step"):
-        told = found.requests[name] != UNSET
-        found.requests[name][told] = np.searchsorted(numbers, found.requests[name][told])
-    if found.pauses is not None:
-        for name in ("last_step", "next_step"):
-            found.pauses[name] = np.searchsorted(numbers, found.pauses[name])
-    found.steps["number"] = np.arange(len(numbers))
-    return found
+    return Engine(part.places, numbered(found), compiled)
 
 
 def _load(arriving: Arriving, places: "Integers") -> Load:

@@ -12,7 +12,7 @@ from vramledger.frozen import frozen
 from vramledger.ledger.case import Case
 from vramledger.plan.requirement import Contract, Kind
 from vramledger.simulate.answers import Answers, answers_of, gib_of_block
-from vramledger.simulate.arriving import arriving_of
+from vramledger.simulate.arriving import arriving_of, as_sent
 from vramledger.simulate.batches import Batching, serve_batches
 from vramledger.simulate.capacity import Capacity, capacity_of, longest_share
 from vramledger.simulate.contrast import Contrast, side_of
@@ -29,7 +29,10 @@ from vramledger.simulate.policies import VLLM, batch_settings, policy_named
 from vramledger.simulate.priced import typical_of
 from vramledger.simulate.remarks import remarks
 from vramledger.simulate.sanity import Sanity, sanity_of
+from vramledger.simulate.serving import PLAIN, Serving
+from vramledger.simulate.serving_remarks import serving_remarks
 from vramledger.simulate.settings import Settings
+from vramledger.simulate.split_figures import SplitFigures, split_figures_of
 from vramledger.simulate.step_cost import StepCost
 from vramledger.simulate.step_limits import PhysicalLimits, limits_of
 from vramledger.simulate.step_trace import StepTrace
@@ -62,6 +65,7 @@ class Question:
     policy: str = VLLM  # a name of `policies.POLICIES`
     trace: Path | None = None  # where every step is written, a line each
     acceptance: float | None = None  # of drafts at each position, 0..1, as the user assumes it
+    serving: Serving = PLAIN  # the replicas are decode servers where it has prefill servers
 
 
 @frozen
@@ -73,12 +77,17 @@ class NotServed:
 
 @frozen
 class Played:
-    """One simulation of all engines, and its answers."""
+    """One simulation of all engines, and its answers.
 
+    `offered` has the times at which requests were sent, which in a closed loop only the simulation tells.
+    """
+
+    offered: Offered
     settings: Settings
     engines: tuple[Engine, ...]
     figures: Figures
     answers: Answers
+    split: SplitFigures | None = None
 
 
 @frozen
@@ -167,14 +176,14 @@ def simulate_case(
     no_hits = played(bench, progress, hits=False, traced=not hits)
     own = played(bench, progress, hits=True, traced=True) if hits else None
     main = own or no_hits
-    sanity = sanity_of(offered, main.figures, main.answers, expected(bench, main.settings))
+    sanity = sanity_of(main.offered, main.figures, main.answers, expected(bench, main.settings))
     basis, notes = _basis(bench), notes_of(bench, main, own)
     contrast = None if question.policy == VLLM else _contrast(bench, progress, no_hits)
     return Simulation(
         question,
         deployment,
         pool,
-        offered,
+        main.offered,
         no_hits,
         own,
         sanity,
@@ -256,8 +265,10 @@ def played(bench: Bench, progress: Progress, *, hits: bool, traced: bool = False
         seed=question.seed,
         progress=progress,
         serve=_serve(bench, batching, traced=traced),
+        serving=_serving(bench),
     )
     wall = time.perf_counter() - began
+    offered = as_sent(offered, engines)
     figures = figures_of(offered, engines, settings.max_model_len)
     layout = bench.deployment.layout
     answers = answers_of(
@@ -272,7 +283,18 @@ def played(bench: Bench, progress: Progress, *, hits: bool, traced: bool = False
         wall_s=wall,
         batched=batching is not None,
     )
-    return Played(settings, engines, figures, answers)
+    split = split_figures_of(engines, settings, bench.physical)
+    return Played(offered, settings, engines, figures, answers, split)
+
+
+def _serving(bench: Bench) -> Serving:
+    """As asked, with what only the deployment tells: engines of a server, bytes of a block over all its GPUs."""
+    serving, layout = bench.question.serving, bench.deployment.layout
+    if serving.split is None:
+        return serving
+    block = sum(bench.pool.layout.bytes_per_block) * layout.tp * layout.pcp
+    prefill = serving.split.prefill * layout.dp
+    return replace(serving, split=replace(serving.split, prefill=prefill, bytes_per_block=block))
 
 
 def _serve(bench: Bench, batching: Batching | None, *, traced: bool) -> Serve | None:
@@ -300,7 +322,8 @@ def notes_of(bench: Bench, main: Played, own: Played | None) -> tuple[str, ...]:
     timing = _timing(bench, main, around)
     ended = remarks(main.figures, main.settings)
     pauses = () if main.answers.pauses_told else (_PAUSES_LEFT_OUT,)
-    rest = (*pauses, *_notes(bench, own), *bench.deployment.remarks)
+    served = serving_remarks(bench.question.serving, bench.engines, bench.deployment.layout.dp)
+    rest = (*pauses, *served, *_notes(bench, own), *bench.deployment.remarks)
     known = (note for note in around.notes if note != DRAFTS_LEFT_OUT)  # here they are not
     return (timing, *known, *ended, *rest)
 

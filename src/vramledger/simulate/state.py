@@ -35,7 +35,7 @@ class State:
 
     @property
     def waits(self) -> int:
-        """Requests that are not served yet, or not again."""
+        """Requests that are not served yet, or not again, those included whose cache is on its way."""
         return len(self.waiting) + len(self.fetching) + len(self.fetched)
 
     @property

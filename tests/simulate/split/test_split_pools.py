@@ -20,9 +20,10 @@ from vramledger.simulate.groups import FullAttention, SlidingWindow
 from vramledger.simulate.loop import simulate
 from vramledger.simulate.outcome import Ending
 from vramledger.simulate.request import Arrival
+from vramledger.simulate.routing.clocks import Clocks
 from vramledger.simulate.settings import Settings
 from vramledger.simulate.split.link import Link, Ports
-from vramledger.simulate.split.run import Clocks, Split, SplitRun, run_split
+from vramledger.simulate.split.run import Split, SplitRun, run_split
 from vramledger.simulate.step import Features
 from vramledger.simulate.step_cost import StepCost, fixed
 
@@ -45,7 +46,7 @@ def split_run(
     clocks = Clocks(load.asked["arrival_ns"], np.zeros(len(load.asked), np.int64), closed)
     return run_split(
         engine, load, cost, Split(prefill, link, 1000), decode, clocks,
-        router=router, seed=0, told=lambda _ended: None, numbered=lambda found: found,
+        router=router, seed=0, told=lambda _ended: None,
     )  # fmt: skip
 
 

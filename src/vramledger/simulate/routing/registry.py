@@ -10,10 +10,12 @@ from vramledger.simulate.routing.round_robin import RoundRobin
 from vramledger.simulate.routing.router import Router
 
 ROUND_ROBIN: Final = "round-robin"
+LEAST_LOADED: Final = "least-loaded"
+PREFIX_AWARE: Final = "prefix-aware"
 ROUTERS: Final[dict[str, Callable[[int, int], Router]]] = {
     ROUND_ROBIN: lambda engines, _seed: RoundRobin(engines),
-    "least-loaded": lambda engines, seed: LeastLoaded(engines, seed=seed),
-    "prefix-aware": lambda engines, seed: PrefixAware(engines, seed=seed),
+    LEAST_LOADED: lambda engines, seed: LeastLoaded(engines, seed=seed),
+    PREFIX_AWARE: lambda engines, seed: PrefixAware(engines, seed=seed),
 }
 
 

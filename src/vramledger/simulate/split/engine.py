@@ -1,7 +1,6 @@
 """Servers of either pool as engines that requests are sent to."""
 
 from dataclasses import replace
-from enum import StrEnum
 
 from vramledger.simulate.columns import columns_of
 from vramledger.simulate.fast.load import Load
@@ -11,15 +10,9 @@ from vramledger.simulate.routing.engine import arrival_of
 from vramledger.simulate.scheduler import Scheduler
 from vramledger.simulate.settings import Settings
 from vramledger.simulate.split.loop import Fetch, SplitLoop
+from vramledger.simulate.split.pool import Pool
 from vramledger.simulate.step_cost import StepCost
 from vramledger.simulate.view import FOREVER, Moment, View
-
-
-class Pool(StrEnum):
-    """What a server computes."""
-
-    PREFILL = "prefill"  # prompts, and one token of each answer, which nobody sees
-    DECODE = "decode"  # answers, from the last prompt token on
 
 
 class SplitEngine:

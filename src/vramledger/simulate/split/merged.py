@@ -7,6 +7,7 @@ import numpy as np
 
 from vramledger.frozen import frozen
 from vramledger.simulate.fast.records import FastOutcome
+from vramledger.simulate.split.pool import Pool
 
 if TYPE_CHECKING:
     from vramledger.simulate.fast.load import Rows
@@ -19,6 +20,7 @@ _OF_BOTH: Final = ("block_ns", "preemptions", "recomputed_tokens")
 class Share:
     """A server's requests and what became of them: each request is told of once."""
 
+    pool: Pool
     places: "np.ndarray[Any, np.dtype[np.int64]]"
     found: FastOutcome
 
@@ -29,12 +31,14 @@ def prompt_share(places: list[int], found: FastOutcome, handed_over: Mapping[int
     rest = FastOutcome(
         found.requests[own], found.steps, found.step_count, found.end_ns, found.stuck, found.pauses
     )
-    return Share(np.array(places, np.int64)[own], rest)
+    return Share(Pool.PREFILL, np.array(places, np.int64)[own], rest)
 
 
 def answer_share(places: list[int], found: FastOutcome, prompts: "Rows") -> Share:
-    """A decode server's: when a request was queued and first scheduled, and what it found in a prefix cache, are
-    those of its prompt, in `prompts` by place; blocks over time, preemptions and what was computed again add up.
+    """A decode server's, with what became of the prompts, by place.
+
+    When a request was queued and first scheduled, and what it found in a prefix cache, are its prompt's; blocks
+    over time, preemptions and what was computed again add up.
     """
     at = np.array(places, np.int64)
     merged = found.requests.copy()
@@ -45,4 +49,4 @@ def answer_share(places: list[int], found: FastOutcome, prompts: "Rows") -> Shar
     whole = FastOutcome(
         merged, found.steps, found.step_count, found.end_ns, found.stuck, found.pauses
     )
-    return Share(at, whole)
+    return Share(Pool.DECODE, at, whole)

@@ -10,12 +10,15 @@ from vramledger.frozen import frozen
 from vramledger.simulate.fast.load import Load
 from vramledger.simulate.fast.records import RECORD, FastOutcome
 from vramledger.simulate.groups import FullAttention
+from vramledger.simulate.numbering import numbered
+from vramledger.simulate.routing.clocks import Clocks
 from vramledger.simulate.routing.dispatch import Dispatch
 from vramledger.simulate.routing.registry import router_for
 from vramledger.simulate.settings import Settings
-from vramledger.simulate.split.engine import Pool, SplitEngine
+from vramledger.simulate.split.engine import SplitEngine
 from vramledger.simulate.split.link import Link, Ports
 from vramledger.simulate.split.merged import Share, answer_share, prompt_share
+from vramledger.simulate.split.pool import Pool
 from vramledger.simulate.split.serving import SplitServing, Transfer
 from vramledger.simulate.step_cost import StepCost
 
@@ -26,11 +29,14 @@ if TYPE_CHECKING:
 
 @frozen
 class Split:
-    """How many engines compute prompts, and the link over which caches go; `bytes_per_block` over all GPUs."""
+    """How many servers compute prompts, and the link over which caches go.
+
+    `bytes_per_block` counts all GPUs of a server; 0 before the deployment is known.
+    """
 
     prefill: int
     link: Link
-    bytes_per_block: int
+    bytes_per_block: int = 0
 
 
 @frozen
@@ -40,15 +46,6 @@ class SplitRun:
     shares: tuple[Share, ...]
     transfers: tuple[Transfer, ...]
     sent_ns: "Integers | None"
-
-
-@frozen
-class Clocks:
-    """When requests come: at their arrivals, or `closed` of them in flight, `front_ns` from client to router."""
-
-    arrivals: "Integers"
-    front_ns: "Integers"
-    closed: int | None
 
 
 def run_split(
@@ -62,11 +59,8 @@ def run_split(
     router: str,
     seed: int,
     told: Callable[[int], None],
-    numbered: Callable[[FastOutcome], FastOutcome],
 ) -> SplitRun:
     """Simulate both pools step by step, `decode` engines in the second; each pool has a router of that name.
-
-    `numbered` is done to what each engine tells before requests are put together.
 
     Raises:
         CannotKnow: windows or recurrent states, whose transfer is not simulated.

@@ -15,14 +15,15 @@ from vramledger.simulate.fast.load import NEVER, Load
 from vramledger.simulate.routing.clients import Clients
 from vramledger.simulate.routing.dispatch import Dispatch
 from vramledger.simulate.routing.timeline import Timeline
-from vramledger.simulate.split.engine import Pool, SplitEngine
 from vramledger.simulate.split.link import Ports
 from vramledger.simulate.split.loop import Fetch
+from vramledger.simulate.split.pool import Pool
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from vramledger.simulate.routing.clients import Integers
+    from vramledger.simulate.split.engine import SplitEngine
 
 
 @frozen
