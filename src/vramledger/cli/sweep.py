@@ -8,6 +8,7 @@ import click
 from vramledger.cli.limit_option import limit_option
 from vramledger.cli.needs import need_full
 from vramledger.cli.output import show, show_json
+from vramledger.cli.routing_options import routing_options
 from vramledger.errors import ExitCode
 
 
@@ -21,8 +22,8 @@ from vramledger.errors import ExitCode
     multiple=True,
     metavar="NAME=VALUES",
     help="A setting and values to try, as max-num-seqs=64,128 or gpu=L40S,H200-141GB-SXM or "
-    "max-num-seqs=64..512: any flag of the engine, gpu, model, engine-version, scenario, rate-scale or "
-    "replicas; repeatable.",
+    "max-num-seqs=64..512: any flag of the engine, gpu, model, engine-version, scenario, rate-scale, "
+    "replicas, router, closed or policy; repeatable.",
 )
 @click.option("--one-at-a-time", "alone", is_flag=True, help="Each change alone; the default.")
 @click.option("--grid", is_flag=True, help="Every combination of the values.")
@@ -33,6 +34,7 @@ from vramledger.errors import ExitCode
 @click.option("--scenario", help="daily, peak, long-burst, tail, day or night; or one of the plan.")
 @click.option("--rate-scale", type=float, help="Arrivals times this.")
 @click.option("--replicas", type=int, default=1, help="Equal servers behind a router.")
+@routing_options
 @click.option("--engine-version", help="The engine's version, when the launch does not say.")
 @click.option("--model", help="The model, when the launch names a path that is not here.")
 @click.option("--coefficients", help="A file with your own step-time coefficients.")

@@ -17,6 +17,7 @@ from vramledger.methods.sweep.point import Point, point_of
 from vramledger.methods.sweep.row import Row, Status, Verdict
 from vramledger.methods.sweep.settings import changed
 from vramledger.simulate.run import NotServed, Simulation, simulate_case
+from vramledger.simulate.serving import Serving
 
 
 def row_of(one: Base, **changes: str) -> Row:
@@ -70,6 +71,10 @@ def test_parts_of_the_question_are_set_too(tmp_path: Path) -> None:
     one = base(tmp_path)
     agree(row_of(one, replicas="3"), alone(one, LAUNCH, replicas=3))
     agree(row_of(one, rate_scale="4"), alone(scaled(one, 4), LAUNCH))
+    routed = Serving(router="least-loaded")
+    routed_row = row_of(one, replicas="3", router="least-loaded")
+    agree(routed_row, alone(one, LAUNCH, replicas=3, serving=routed))
+    agree(row_of(one, closed="7"), alone(one, LAUNCH, serving=Serving(closed=7)))
     evaluator = Evaluator(one, "digest")  # one after another, the workload read anew between them
     agree(evaluator.row(point_of({"rate-scale": "2"})), alone(scaled(one, 2), LAUNCH))
     agree(evaluator.row(Point()), alone(one, LAUNCH))

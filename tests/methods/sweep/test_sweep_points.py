@@ -73,9 +73,9 @@ REFUSALS = {
         "--set rate-scale has the value nan; it is a factor on the arrivals above 0 and up to 1000."
     ),
     "rate-scale=fast": "--set rate-scale has the value fast, which is no number.",
-    "replicas=0": "--set replicas has the value 0; it is a whole number from 1 to 1024.",
-    "replicas=1e9": "--set replicas has the value 1e9; it is a whole number from 1 to 1024.",
-    "replicas=nan": "--set replicas has the value nan; it is a whole number from 1 to 1024.",
+    "replicas=0": "--set replicas has the value 0; it is a whole number from 1 to 1,024.",
+    "replicas=1e9": "--set replicas has the value 1e9; it is a whole number from 1 to 1,024.",
+    "replicas=nan": "--set replicas has the value nan; it is a whole number from 1 to 1,024.",
     "no-enable-prefix-caching=true": (
         "--set no-enable-prefix-caching is the negation of a flag; write --set "
         "enable-prefix-caching=true,false."
@@ -99,6 +99,7 @@ def test_what_means_nothing_is_refused_in_a_sentence(text: str, tmp_path: Path) 
         ("max-nom-seqs=64", "Unknown vLLM 0.32 flag '--max-nom-seqs' in --set; the nearest known"),
         ("gpu=L41S", "Unknown GPU 'L41S' in --set gpu; the nearest known ones are L40S, L4, L40."),
         ("engine-version=soon", "Unknown vLLM version 'soon'"),
+        ("router=random", "Unknown router 'random' in --set router"),
         ("policy=statik", "Unknown policy 'statik' in --policy; the nearest known one is static"),
         ("model=meta-llama/Llama-3.1-9B", "'meta-llama/Llama-3.1-9B'"),
     ],

@@ -63,6 +63,13 @@ def _silent(_done: int, _all: int) -> None:
     """Progress is counted in points."""
 
 
+def gpus_of(question: Question, deployment: Deployment) -> int:
+    """GPUs of all servers, those that only compute prompts included."""
+    split = question.serving.split
+    servers = question.replicas + (0 if split is None else split.prefill)
+    return deployment.layout.gpus * servers
+
+
 def _known(question: Question, deployment: Deployment) -> dict[str, Any]:
     layout = deployment.layout
     return {
@@ -73,7 +80,7 @@ def _known(question: Question, deployment: Deployment) -> dict[str, Any]:
         "pp": layout.pp,
         "dp": layout.dp,
         "replicas": question.replicas,
-        "gpus": layout.gpus * question.replicas,
+        "gpus": gpus_of(question, deployment),
         "max_num_seqs": deployment.max_num_seqs.value,
         "max_num_batched_tokens": deployment.max_num_batched_tokens.value,
     }
@@ -81,9 +88,9 @@ def _known(question: Question, deployment: Deployment) -> dict[str, Any]:
 
 def _simulated(found: Simulation) -> dict[str, Any]:
     answers = found.main.answers
-    gpus = found.deployment.layout.gpus * found.question.replicas
+    gpus = gpus_of(found.question, found.deployment)
     broken = [line.asked for line in answers.lines if line.holds is False]
-    own = {} if found.own is None else _figures(found.own, found, gpus)
+    own = {} if found.own is None else _figures(found.own, gpus)
     return {
         "status": Status.SIMULATED.value,
         "verdict": _verdict(found),
@@ -98,7 +105,7 @@ def _simulated(found: Simulation) -> dict[str, Any]:
         "output_tokens_mean": float(found.offered.output_tokens.mean()),
         **{
             f"{NO_HITS}{name}": value
-            for name, value in _figures(found.no_hits, found, gpus).items()
+            for name, value in _figures(found.no_hits, gpus).items()
         },
         **{f"{OWN}{name}": value for name, value in own.items()},
     }
@@ -114,13 +121,13 @@ def _verdict(found: Simulation) -> str | None:
     return (Verdict.INCONCLUSIVE if unchecked else Verdict.PASS).value
 
 
-def _figures(played: Played, found: Simulation, gpus: int) -> dict[str, Any]:
+def _figures(played: Played, gpus: int) -> dict[str, Any]:
     answers = played.answers
     hours = max(answers.levels.span_s, 1e-9) / _HOUR_S
     ok = answers.requests["ok"]
     goodput = answers.goodput_per_hour
     ended_ok = played.figures.outcome == "ok"
-    tokens = float(found.offered.output_tokens[ended_ok].sum())
+    tokens = float(played.offered.output_tokens[ended_ok].sum())
     row: dict[str, Any] = {
         **answers.requests,
         "goodput_per_hour": goodput,

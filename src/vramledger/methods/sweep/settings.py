@@ -9,12 +9,13 @@ from vramledger.engine.launch import Argument
 from vramledger.engine.vllm.command import parse
 from vramledger.engine.vllm.flags import Arity, FlagMatch, Kind, flag_table
 from vramledger.engine.vllm.versions import rules_for
-from vramledger.errors import BadInput
+from vramledger.errors import BadInput, UnknownName
 from vramledger.ledger.question import accelerator_for, model_of
 from vramledger.methods.sweep.base import Base
 from vramledger.methods.sweep.point import Point
 from vramledger.simulate.planned import planned
 from vramledger.simulate.policies import policy_named
+from vramledger.simulate.routing.registry import ROUTERS
 from vramledger.simulate.run import Question
 from vramledger.workload.scenarios import DEFINITIONS
 
@@ -28,6 +29,7 @@ BUDGET: Final = "max-num-batched-tokens"
 _MODEL: Final = "model"
 _MOST_RATE: Final = 1000.0
 _MOST_REPLICAS: Final = 1024
+_MOST_IN_FLIGHT: Final = 1_000_000
 _TRUE: Final = frozenset({"true", "1", "yes", "on"})
 _FALSE: Final = frozenset({"false", "0", "no", "off"})
 
@@ -142,12 +144,28 @@ def _rate(_base: Base, question: Question, value: str) -> Question:
 
 
 def _replicas(_base: Base, question: Question, value: str) -> Question:
-    count = _number(value, "replicas")
-    if not (1 <= count <= _MOST_REPLICAS and count.is_integer()):
+    return replace(question, replicas=_count(value, "replicas", _MOST_REPLICAS))
+
+
+def _closed(_base: Base, question: Question, value: str) -> Question:
+    """So many requests in flight; their own arrivals, and a factor on them, no longer count."""
+    serving = replace(question.serving, closed=_count(value, "closed", _MOST_IN_FLIGHT))
+    return replace(question, serving=serving, part=replace(question.part, rate_scale=1.0))
+
+
+def _router(_base: Base, question: Question, value: str) -> Question:
+    if value not in ROUTERS:
+        raise UnknownName("router", value, ROUTERS, f"{OPTION} router")
+    return replace(question, serving=replace(question.serving, router=value))
+
+
+def _count(value: str, name: str, most: int) -> int:
+    count = _number(value, name)
+    if not (1 <= count <= most and count.is_integer()):
         raise BadInput(
-            f"{OPTION} replicas has the value {value}; it is a whole number from 1 to {_MOST_REPLICAS}."
+            f"{OPTION} {name} has the value {value}; it is a whole number from 1 to {most:,}."
         )
-    return replace(question, replicas=int(count))
+    return int(count)
 
 
 def _number(value: str, name: str) -> float:
@@ -186,6 +204,8 @@ PARTS: Final[dict[str, Callable[[Base, Question, str], Question]]] = {
     "gpu": _gpu,
     "rate-scale": _rate,
     "replicas": _replicas,
+    "router": _router,
+    "closed": _closed,
     "policy": _policy,
     "scenario": _scenario,
 }
