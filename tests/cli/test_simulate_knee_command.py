@@ -153,6 +153,26 @@ def test_a_contract_that_asks_for_more_than_is_recorded_is_met_at_a_higher_rate(
     assert "too little is offered for 20,000 requests an hour" in limit["says"]
 
 
+def test_of_a_closed_loop_the_number_in_flight_is_searched(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    asked = ("--closed", "4", "--no-prefix", "--limit", "ttft p95 <= 200ms")
+    assert simulated("--knee", *asked, "--json") == ExitCode.HOLDS
+    found = json.loads(capsys.readouterr().out)
+    assert found["axis"] == "concurrency"
+    held, failed = (found["contract_limit"][end]["concurrency"] for end in ("held", "failed"))
+    assert held < failed <= max(held + 1, held * 1.02)
+    for closed, code in ((held, ExitCode.HOLDS), (failed, ExitCode.DOES_NOT_HOLD)):
+        assert simulated(*asked[2:], "--closed", str(closed), "-o", f"c{closed}") == code
+    capsys.readouterr()
+    text = said(capsys, *asked[:2], *asked[3:])
+    assert text.startswith("SIMULATED, not measured: w.parquet, at other numbers in flight\n")
+    assert re.search(
+        r"The contract holds up to \d+ in flight, which answers \S+/s, and no more", text
+    )
+    assert "that a number in flight is played once." in text
+
+
 def test_ctrl_c_prints_the_loads_that_were_tried(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -45,6 +45,7 @@ RUNS = (
     ("workload", "profile", "workload.parquet"),
     ("workload", "head", "workload.parquet", "9", "-o", "head.parquet"),
     ("simulate", LAUNCH, *GPU, "--workload", "workload.parquet", "-o", "simulated"),
+    ("simulate", LAUNCH, *GPU, "--workload", "workload.parquet", "--knee", "--tolerance", "1"),
     ("workload", "synth", "--like", "workload.parquet", "--requests", "99", "-o", "new.parquet"),
 )
 

@@ -94,10 +94,6 @@ def _check_closed(asked: Mapping[str, Any]) -> None:
         raise BadInput(
             f"--closed is {closed}; it must be a whole number of requests from 1 to {_MOST_IN_FLIGHT:,}."
         )
-    if asked.get("knee"):
-        raise BadInput(
-            "--knee searches a rate of arrivals, and with --closed there are none; give one of the two."
-        )
     if asked["rate_scale"] is not None:
         raise BadInput(
             "--closed sends a request when another ends, so there are no arrivals for --rate-scale to "

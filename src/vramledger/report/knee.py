@@ -1,6 +1,7 @@
 """The knee of a simulated deployment for a terminal."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Final
 
 from vramledger.methods.knee.curve import power
@@ -9,7 +10,9 @@ from vramledger.methods.simulated.knee import Side, SimulatedKnee
 from vramledger.methods.subject import Axis, Goal, Verdict
 from vramledger.report.knee_words import knee_sentence, method, sentences
 from vramledger.report.number import rate, share
+from vramledger.report.simulation_serving import serving_line
 from vramledger.report.table import table
+from vramledger.simulate.policies import VLLM
 
 _VERDICTS: Final = {
     Verdict.HOLDS: "holds",
@@ -31,7 +34,7 @@ def to_text(found: SimulatedKnee) -> str:
     blocks = [_title(found), *_goals(found)]
     for side in found.sides:
         blocks += ["", *_side(found, side)]
-    blocks += ["", _theory(found), f"note: {method()}"]
+    blocks += ["", _theory(found), f"note: {method(found.axis)}"]
     blocks += [f"note: {note}" for note in found.main.notes]
     return "\n".join(blocks)
 
@@ -41,14 +44,17 @@ def _title(found: SimulatedKnee) -> str:
     scenario = f", scenario {question.scenario}" if question.scenario else ""
     servers = f"{question.replicas} x " if question.replicas > 1 else ""
     loads = "at other rates" if found.axis is Axis.RATE else "at other numbers in flight"
+    policy = "" if question.policy == VLLM else f", policy {question.policy}"
+    served = serving_line(replace(question.serving, closed=None), question.replicas)
     deployment = bench.deployment
     return "\n".join(
         (
             f"SIMULATED, not measured: {question.part.workload.name}{scenario}, {loads}",
             (
                 f"{servers}{deployment.model.id} on {deployment.layout.gpus} x "
-                f"{deployment.accelerator.name}, vLLM {deployment.version}"
+                f"{deployment.accelerator.name}, vLLM {deployment.version}{policy}"
             ),
+            *((served,) if served else ()),
             (
                 f"{bench.pool.num_blocks:,} KV blocks of {bench.pool.layout.block_size} tokens "
                 f"({_END[question.end]} of the ledger's band), seeds from {question.seed}"

@@ -53,8 +53,13 @@ def knee_sentence(knee: CurveKnee | None, axis: Axis) -> str:
     )
 
 
-def method() -> str:
+def method(axis: Axis) -> str:
     """How sure a verdict is."""
+    if axis is Axis.CONCURRENCY:
+        return (
+            "A closed loop takes the requests in their order, so that a number in flight is played once. This "
+            "does not cover the error of the step times."
+        )
     return (
         f"A load holds clearly when {LEAD} more of its draws held than failed, fails clearly in the reverse case, and is "
         f"uncertain after {MOST} draws. One at which {share(SELDOM)} of all draws hold, or fewer, is said to hold "
@@ -95,6 +100,8 @@ def _there(point: Point | None, axis: Axis) -> str:
     if point is None:
         return "-"
     seen = point.first.figures
+    if axis is Axis.CONCURRENCY:
+        return f"{level(point, axis)}, which answers {rate(seen.answered_per_s)}"
     if seen.in_system_mean is None or seen.in_system_p99 is None:
         return level(point, axis)
     return (

@@ -1,12 +1,15 @@
 """The knee of a workload on a simulated deployment, without prefix hits and with the workload's own."""
 
-from dataclasses import replace
-
 from vramledger.evidence import Basis
 from vramledger.frozen import frozen
 from vramledger.methods.knee.find import TOLERANCE, Knee, find_knee
 from vramledger.methods.knee.probes import Point, Probes, Progress
-from vramledger.methods.simulated.subject import SimulatedSubject, Standing, standing_of
+from vramledger.methods.simulated.subject import (
+    SimulatedSubject,
+    Standing,
+    question_at,
+    standing_of,
+)
 from vramledger.methods.subject import Axis, Goal
 from vramledger.simulate.run import NotServed, Question, times_of
 
@@ -61,10 +64,9 @@ class SimulatedKnee:
         """The load to look at: the highest that keeps the contract, else the lowest that fails; else its own."""
         limit = None if self.main.knee is None else self.main.knee.contract
         point = None if limit is None else (limit.held or limit.failed)
-        if point is None or self.axis is not Axis.RATE:
+        if point is None:
             return self.question
-        part = replace(self.question.part, rate_scale=point.level)
-        return replace(self.question, part=part, seed=point.example(Goal.CONTRACT).seed)
+        return question_at(self.question, point.level, point.example(Goal.CONTRACT).seed)
 
     @property
     def holds(self) -> bool:

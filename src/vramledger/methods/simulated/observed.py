@@ -19,16 +19,16 @@ _HOUR_S: Final = 3600.0
 _NEARLY_ALL: Final = 0.9  # beyond the end of a contract this share falls fast
 
 
-def observed(bench: Bench, run: Played, seed: int, took_s: float) -> Observation:
-    """One simulation as an observation; its level is the factor on the rate."""
+def observed(bench: Bench, run: Played, level: float, took_s: float) -> Observation:
+    """One simulation as an observation."""
     columns = run.figures.columns
     present = in_system(columns["due_s"], columns["done_s"])
     return Observation(
-        level=bench.question.part.rate_scale,
-        seed=seed,
+        level=level,
+        seed=bench.question.seed,
         contract=(*_contract(bench, run.answers), *_served(run.answers)),
         headroom=(_kv_use(bench, run, present), _no_preemption(run.answers)),
-        figures=_figures(bench, run, present),
+        figures=_figures(run, present),
         took_s=took_s,
     )
 
@@ -77,11 +77,11 @@ def _kv_use(bench: Bench, run: Played, present: InSystem) -> Check:
     return Check(f"KV use p99 <= {most:.1%}", said, None if used is None else used <= most)
 
 
-def _figures(bench: Bench, run: Played, present: InSystem) -> Figures:
+def _figures(run: Played, present: InSystem) -> Figures:
     found = run.answers
     ttft, e2e = found.latency["ttft_s"], found.latency["e2e_s"]
     return Figures(
-        offered_per_s=offered_per_s(bench.offered),
+        offered_per_s=offered_per_s(run.offered),
         answered_per_s=found.requests["ok"] / max(found.levels.span_s, 1e-9),
         goodput_per_hour=found.goodput_per_hour,
         ttft_p50_s=ttft.p50,

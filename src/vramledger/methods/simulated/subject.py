@@ -56,55 +56,67 @@ def standing_of(question: Question) -> Standing | NotServed:
     settings = settings_of(
         bench.deployment, bench.pool, prefix_caching=False, acceptance=question.acceptance
     )
-    return Standing(ready, bench, can_hit(bench), expected(bench, settings), Axis.RATE)
+    return Standing(ready, bench, can_hit(bench), expected(bench, settings), axis_of(question))
+
+
+def axis_of(question: Question) -> Axis:
+    """A closed loop has a number in flight and no rate."""
+    return Axis.RATE if question.serving.closed is None else Axis.CONCURRENCY
+
+
+def question_at(question: Question, level: float, seed: int) -> Question:
+    """The question at another load."""
+    if axis_of(question) is Axis.CONCURRENCY:
+        serving = replace(question.serving, closed=round(level))
+        return replace(question, serving=serving, seed=seed)
+    return replace(question, part=replace(question.part, rate_scale=level), seed=seed)
 
 
 class SimulatedSubject:
-    """Levels are factors on the recorded arrivals, as ``--rate-scale`` takes them.
+    """Levels are factors on the recorded arrivals, or requests in flight of a closed loop.
 
     Attempt n of a level has the question's seed plus n, so that ``vram simulate --rate-scale LEVEL
-    --seed SEED`` shows the same run.
+    --seed SEED`` (or ``--closed``) shows the same run.
     """
 
     def __init__(self, standing: Standing, *, hits: bool) -> None:
         self.notes: tuple[str, ...] = ()  # of the first play
         self._ready = standing.ready
         self._hits = hits
-        self._range = _range(standing)
+        self._range = _RANGES[standing.axis](standing)
 
     @property
     def range(self) -> Range:
-        """Factors from the thinnest workload that has percentiles to the largest that is simulated."""
+        """From the thinnest workload that has percentiles, or one in flight, to the largest simulated."""
         return self._range
 
     def repeats(self, level: float) -> bool:
         """The whole workload at its own rate is no draw."""
-        return level != 1 or self._ready.question.part.scenario is not None
+        question = question_at(self._ready.question, level, 0)
+        return not question.part.is_whole
 
     def play(self, level: float, attempt: int) -> Observation:
-        """The workload at that factor, simulated.
+        """The workload at that load, simulated.
 
         Raises:
             BadInput: nothing is left of the workload.
             CannotKnow: the workload has no times.
         """
         began = time.perf_counter()
-        question = self._ready.question
-        part, seed = replace(question.part, rate_scale=level), question.seed + attempt
-        with prepared(part, seed) as path:
+        question = question_at(self._ready.question, level, self._ready.question.seed + attempt)
+        with prepared(question.part, question.seed) as path:
             offered = read_offered(path)
-        ready = replace(self._ready, question=replace(question, part=part, seed=seed))
-        bench = bench_of(ready, offered)
+        bench = bench_of(replace(self._ready, question=question), offered)
         run = played(bench, _silent, hits=self._hits)
         self.notes = self.notes or notes_of(bench, run, run if self._hits else None)
-        return observed(bench, run, seed, time.perf_counter() - began)
+        return observed(bench, run, level, time.perf_counter() - began)
 
 
 def _silent(_done: int, _of_all: int) -> None:
     """Plays are told one by one, not the requests of each."""
 
 
-def _range(standing: Standing) -> Range:
+def _rates(standing: Standing) -> Range:
     bench = standing.bench
     start = bench.question.part.rate_scale
     rows = len(bench.offered) / start  # at factor 1
@@ -115,3 +127,12 @@ def _range(standing: Standing) -> Range:
         highest=max(start, min(LARGEST, _MOST_REQUESTS / rows)),
         guess=None if arrive is None else start * standing.capacity.saturation_per_s / arrive,
     )
+
+
+def _numbers_in_flight(standing: Standing) -> Range:
+    start = standing.bench.question.serving.closed or 1
+    most = max(start, len(standing.bench.offered))  # more are never in flight
+    return Range(start, 1, most, Axis.CONCURRENCY, guess=standing.capacity.concurrency)
+
+
+_RANGES: Final = {Axis.RATE: _rates, Axis.CONCURRENCY: _numbers_in_flight}
