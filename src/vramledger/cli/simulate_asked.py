@@ -4,6 +4,7 @@ import shlex
 from collections.abc import Mapping
 from dataclasses import replace
 from datetime import UTC, datetime
+from itertools import chain, count
 from math import isfinite
 from pathlib import Path
 from typing import Any, Final
@@ -93,7 +94,7 @@ def written(simulation: Simulation, asked: Mapping[str, Any]) -> Path:
         num_gpu_blocks=simulation.pool.num_blocks,
         **serving_document(question.serving),
     )
-    folder: Path = asked["out"] or _RUNS / folder_name(datetime.now(UTC), name)
+    folder: Path = asked["out"] or _free(_RUNS / folder_name(datetime.now(UTC), name))
     write_run(
         folder,
         description,
@@ -188,3 +189,9 @@ def _check_replicas(replicas: int) -> None:
         raise BadInput(
             f"--replicas is {replicas}; it must be a whole number from 1 to {_MOST_REPLICAS}."
         )
+
+
+def _free(folder: Path) -> Path:
+    """The folder, or with a number where another run of the same second has its name."""
+    numbered = (folder.with_name(f"{folder.name}-{number}") for number in count(2))
+    return next(place for place in chain((folder,), numbered) if not place.exists())
