@@ -33,6 +33,7 @@ from vramledger.simulate.settings import Settings
 
 _META: Final = "_meta.json"
 _NO_FLAGS: Final = ("model", "seed")
+_ON_UNLESS_SAID: Final = ("enable_prefix_caching", "enable_chunked_prefill", "async_scheduling")
 _USUAL: Final = ("SXM", "Server", "80GB", "")  # of cards whose names begin alike
 
 
@@ -105,9 +106,8 @@ def _flags(stated: Mapping[str, Any]) -> Iterator[Flag]:
         if key in _NO_FLAGS or value is None:
             continue
         if isinstance(value, bool):
-            if value or key == "enable_prefix_caching":
-                name = name if value else f"no-{name}"
-                yield Flag(name, None, f"--{name}")
+            if value or key in _ON_UNLESS_SAID:
+                yield Flag(name, None if value else "false", f"--{'' if value else 'no-'}{name}")
         else:
             text = value if isinstance(value, str) else json.dumps(value)
             yield Flag(name, text, f"--{name}")
