@@ -32,6 +32,7 @@ class Target:
         make: an input; everything random in it comes from the argument.
         read: reads the input, in a folder of its own, and checks the result it gives.
         few: inputs in a short run.
+        memory_bytes: address space on top of what the process has; libraries reserve more than they use.
     """
 
     name: str
@@ -39,6 +40,7 @@ class Target:
     make: Callable[[Random], Any]
     read: Callable[[Any, Path], object]
     few: int = 150
+    memory_bytes: int = MEMORY_BYTES
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +63,7 @@ def drive(target: Target, count: int, seed: str, folder: Path, *, show: bool = F
     """
     read = refused = 0
     started = shown = time.monotonic()
-    with bounded():
+    with bounded(target.memory_bytes):
         for index in range(count):
             if outcome(target, index, seed, folder):
                 read += 1
@@ -108,7 +110,7 @@ def is_a_sentence(message: str) -> bool:
 
 
 @contextmanager
-def bounded() -> Iterator[None]:
+def bounded(memory_bytes: int = MEMORY_BYTES) -> Iterator[None]:
     """Bounds on processor time of one input and on memory of all; only in the main thread."""
 
     def stop(_signal: int, _frame: FrameType | None) -> None:
@@ -117,7 +119,7 @@ def bounded() -> Iterator[None]:
     before = signal.signal(signal.SIGVTALRM, stop)
     limits = resource.getrlimit(resource.RLIMIT_AS)
     taken = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
-    resource.setrlimit(resource.RLIMIT_AS, (taken + MEMORY_BYTES, limits[1]))
+    resource.setrlimit(resource.RLIMIT_AS, (taken + memory_bytes, limits[1]))
     try:
         yield
     finally:

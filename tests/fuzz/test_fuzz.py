@@ -18,6 +18,7 @@ from fuzz.targets import (
     plans,
     profiles,
     request_logs,
+    simulations,
     weights,
 )
 
@@ -31,6 +32,7 @@ MODULES = (
     options,
     request_logs,
     profiles,
+    simulations,
 )
 TARGETS = [target for module in MODULES for target in module.TARGETS]
 MANY = 100_000
