@@ -12,10 +12,12 @@ from hypothesis import strategies as st
 
 from simulated import settings
 from vramledger.frozen import frozen
-from vramledger.simulate.engines import Engine, _numbered, columns_of
+from vramledger.simulate.columns import columns_of
+from vramledger.simulate.engines import Engine
 from vramledger.simulate.fast.records import UNSET
 from vramledger.simulate.figures import Figures
 from vramledger.simulate.loop import simulate
+from vramledger.simulate.numbering import numbered
 from vramledger.simulate.output_gaps import output_gaps
 from vramledger.simulate.request import Arrival, Request
 from vramledger.simulate.scheduler import Scheduler
@@ -51,7 +53,7 @@ def watched(engine: Settings, arrivals: list[Arrival]) -> Watched:
 
     outcome = simulate(engine, arrivals, cost, observe=observe)
     place = {row.number: number for number, row in enumerate(outcome.steps)}
-    found = _numbered(columns_of(outcome))
+    found = numbered(columns_of(outcome))
     told = {rank: [place[step] for step in steps] for rank, steps in events.items()}
     return Watched(Engine(np.arange(len(arrivals)), found, compiled=False), told)
 

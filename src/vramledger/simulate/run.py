@@ -1,7 +1,6 @@
 """A workload on a deployment, simulated: the deployment's pool, scheduler and step time put together."""
 
 import time
-from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -17,7 +16,6 @@ from vramledger.simulate.batches import Batching, serve_batches
 from vramledger.simulate.capacity import Capacity, capacity_of, longest_share
 from vramledger.simulate.contrast import Contrast, side_of
 from vramledger.simulate.drafted_cost import deployment_cost
-from vramledger.simulate.drafting import acceptance_note
 from vramledger.simulate.engine_load import Serve
 from vramledger.simulate.engines import Engine, Progress, run_engines
 from vramledger.simulate.figures import Figures, figures_of
@@ -27,24 +25,18 @@ from vramledger.simulate.load import Part, prepared
 from vramledger.simulate.offered import Offered, read_offered
 from vramledger.simulate.policies import VLLM, batch_settings, policy_named
 from vramledger.simulate.priced import typical_of
-from vramledger.simulate.remarks import remarks
+from vramledger.simulate.run_notes import basis_of, notes_of
 from vramledger.simulate.sanity import Sanity, sanity_of
 from vramledger.simulate.serving import PLAIN, Serving
-from vramledger.simulate.serving_remarks import serving_remarks
 from vramledger.simulate.settings import Settings
 from vramledger.simulate.split_figures import SplitFigures, split_figures_of
 from vramledger.simulate.step_cost import StepCost
 from vramledger.simulate.step_limits import PhysicalLimits, limits_of
 from vramledger.simulate.step_trace import StepTrace
-from vramledger.simulate.timing.bands import DRAFTS_LEFT_OUT, Region, region
 from vramledger.simulate.timing.coefficients import Fit, shipped
 from vramledger.simulate.timing.work import work_of
 
 LOW, EXPECTED = "low", "expected"
-_PAUSES_LEFT_OUT = (
-    "ITL leaves out the pauses after preemptions, which the compiled simulator does not tell; TPOT and "
-    "E2E have them."
-)
 
 
 @frozen
@@ -177,7 +169,7 @@ def simulate_case(
     own = played(bench, progress, hits=True, traced=True) if hits else None
     main = own or no_hits
     sanity = sanity_of(main.offered, main.figures, main.answers, expected(bench, main.settings))
-    basis, notes = _basis(bench), notes_of(bench, main, own)
+    basis, notes = basis_of(bench), notes_of(bench, main, own)
     contrast = None if question.policy == VLLM else _contrast(bench, progress, no_hits)
     return Simulation(
         question,
@@ -303,74 +295,3 @@ def _serve(bench: Bench, batching: Batching | None, *, traced: bool) -> Serve | 
         return lambda part: serve_batches(part.settings, part.load, part.cost, batching)
     trace = bench.question.trace
     return StepTrace(trace, bench.engines).serve if traced and trace is not None else None
-
-
-def _basis(bench: Bench) -> Basis:
-    """Of every time: what is assumed of drafts is in all of them."""
-    return Basis.ASSUMED if bench.deployment.speculation else times_of(bench).basis
-
-
-def times_of(bench: Bench) -> Region:
-    """How the step times of the deployment are known."""
-    deployment = bench.deployment
-    return region(deployment, work_of(deployment), bench.question.fit or shipped())
-
-
-def notes_of(bench: Bench, main: Played, own: Played | None) -> tuple[str, ...]:
-    """What a reader must know: of the times, of what was left out, of the deployment."""
-    around = times_of(bench)
-    timing = _timing(bench, main, around)
-    ended = remarks(main.figures, main.settings)
-    pauses = () if main.answers.pauses_told else (_PAUSES_LEFT_OUT,)
-    served = serving_remarks(bench.question.serving, bench.engines, bench.deployment.layout.dp)
-    rest = (*pauses, *served, *_notes(bench, own), *bench.deployment.remarks)
-    known = (note for note in around.notes if note != DRAFTS_LEFT_OUT)  # here they are not
-    return (timing, *known, *ended, *rest)
-
-
-def _timing(bench: Bench, main: Played, around: Region) -> str:
-    """Where the step times come from, and how far off such figures were."""
-    fit = bench.question.fit or shipped()
-    waits = bool(main.answers.levels.waiting.p50)
-    band = fit.tpot_waiting if waits else fit.tpot
-    low, high = band.high**-around.widening, band.low**-around.widening
-    dated = f" of {fit.date}" if fit.date else ""
-    return (
-        f"Step times are {around.basis}, from {fit.source}{dated}: expect the true TPOT, nine times in "
-        f"ten, at {low:.2f} to {high:.2f} times these figures."
-    )
-
-
-def _notes(bench: Bench, own: Played | None) -> Sequence[str]:
-    """What a reader must know of this simulation, one sentence each."""
-    deployment, offered = bench.deployment, bench.offered
-    found = []
-    if offered.left_out:
-        found.append(
-            f"{offered.left_out:,} requests of the workload have no known input or output and were "
-            "left out."
-        )
-    if own is None:
-        found.append(_why_no_hits(bench))
-    found += [
-        policy_named(bench.question.policy).note,
-        acceptance_note(deployment, bench.question.acceptance),
-    ]
-    if deployment.layout.dp > 1:
-        found.append(
-            "Data-parallel engines are simulated one by one; waits for each other at experts are in the "
-            "step time as if all had equal steps."
-        )
-    return [note for note in found if note]
-
-
-def _why_no_hits(bench: Bench) -> str:
-    if bench.question.policy != VLLM:
-        why = f"batches of the policy {bench.question.policy} share no prefixes"
-    elif not bench.question.prefix:
-        why = "--no-prefix was given"
-    elif not bench.deployment.enable_prefix_caching.value:
-        why = "the deployment has prefix caching off"
-    else:
-        why = "the workload does not say which prompts begin alike"
-    return f"Simulated without prefix hits only: {why}."

@@ -11,7 +11,8 @@ from vramledger.methods.simulated.subject import (
     standing_of,
 )
 from vramledger.methods.subject import Axis, Goal
-from vramledger.simulate.run import NotServed, Question, times_of
+from vramledger.simulate.run import NotServed, Question
+from vramledger.simulate.run_notes import times_of
 
 
 @frozen

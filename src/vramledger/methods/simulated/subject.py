@@ -19,10 +19,10 @@ from vramledger.simulate.run import (
     bench_of,
     can_hit,
     expected,
-    notes_of,
     played,
     ready_for,
 )
+from vramledger.simulate.run_notes import notes_of
 from vramledger.simulate.sanity import offered_per_s
 from vramledger.workload.operators.scale import LARGEST
 
