@@ -33,7 +33,7 @@ live: $(STAMP)  ## against the real engine on this machine's CPU
 	@$(BIN)/python scripts/live/prepare.py
 	@VRAM_LIVE_REQUIRED=1 $(BIN)/python -m pytest -m live tests/live
 
-scale: $(STAMP)  ## the same profile on Spark and on a PostgreSQL server of its own
+scale: $(STAMP)  ## the same answers on Spark, on a Ray cluster and on a PostgreSQL server of their own
 	@$(BIN)/python scripts/scale/prepare.py
 	@VRAM_SCALE_REQUIRED=1 $(BIN)/python -m pytest -m scale tests/scale
 

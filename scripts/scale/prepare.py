@@ -1,4 +1,4 @@
-"""Install what the tests against Spark and PostgreSQL need and this machine lacks.
+"""Install what the tests against Spark, Ray and PostgreSQL need and this machine lacks.
 
 Python packages go into the environment that runs this; programs come from Debian's packages where
 apt-get and the right to use it are there, and are named where they are not.
@@ -12,7 +12,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 PROJECT = Path(__file__).parents[2]
-PACKAGES = {"pyspark": "spark", "psycopg": "postgres"}  # module -> extra of ours
+PACKAGES = {"pyspark": "spark", "psycopg": "postgres", "ray": "ray"}  # module -> extra of ours
 PROGRAMS = {"java": "openjdk-17-jre-headless", "initdb": "postgresql"}  # program -> Debian package
 
 

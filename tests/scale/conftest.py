@@ -1,4 +1,4 @@
-"""What the tests against Spark and PostgreSQL need; without it they skip, unless it is required."""
+"""What the tests against Spark, Ray and PostgreSQL need; without it they skip, unless it is required."""
 
 import os
 import shutil
@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+import ray_cluster
 from invented_workload import rows_of_all_kinds, stored
 from postgres_server import Server, programs, running
 
@@ -37,6 +38,18 @@ def java() -> None:
         absent("Spark needs pyspark")
     if shutil.which("java") is None:
         absent("Spark needs Java 17")
+
+
+@pytest.fixture(scope="session")
+def cluster() -> Iterator[ray_cluster.Cluster]:
+    """A Ray cluster of our own, of one machine with two cores."""
+    if find_spec("ray") is None:
+        absent("sweeps on a cluster need Ray")
+    with (
+        tempfile.TemporaryDirectory(prefix="vram-ray-") as home,
+        ray_cluster.running(Path(home), cores=2) as found,
+    ):
+        yield found
 
 
 @pytest.fixture(scope="session")

@@ -71,7 +71,7 @@ def to_text(found: Swept) -> str:
         lines += [f"{more:,} further points are not shown; --json and -o have them all."]
     lines += _effects(found) if found.found is None else trial_lines(found.trials)
     lines += [*tensor_lines(found.tensor_steps), *_reasons(found)]
-    if found.start is not None:
+    if found.start is not None and found.start.notes:
         lines += ["", *(f"note: {note}" for note in found.start.notes)]
     if found.results.interrupted:
         done, asked = len(found.rows), found.results.asked

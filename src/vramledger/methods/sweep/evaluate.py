@@ -103,10 +103,7 @@ def _simulated(found: Simulation) -> dict[str, Any]:
         "block_tokens": found.main.settings.block_size,
         "input_tokens_mean": float(found.offered.input_tokens.mean()),
         "output_tokens_mean": float(found.offered.output_tokens.mean()),
-        **{
-            f"{NO_HITS}{name}": value
-            for name, value in _figures(found.no_hits, gpus).items()
-        },
+        **{f"{NO_HITS}{name}": value for name, value in _figures(found.no_hits, gpus).items()},
         **{f"{OWN}{name}": value for name, value in own.items()},
     }
 

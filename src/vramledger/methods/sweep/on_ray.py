@@ -1,5 +1,6 @@
 """Points simulated by the machines of a Ray cluster."""
 
+import socket
 import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -16,6 +17,9 @@ from vramledger.methods.sweep.evaluate import Evaluator
 from vramledger.methods.sweep.point import Point
 from vramledger.methods.sweep.row import Row
 
+_ON_THIS_MACHINE: Final = "auto"
+_CLIENT: Final = "ray://"
+_PATIENCE_S: Final = 10.0
 _IN_FLIGHT: Final = 4  # tasks handed out for each core of the cluster, so that none waits for us
 
 
@@ -86,6 +90,7 @@ def _connected(address: str) -> "Iterator[Any]":
     import ray
 
     try:
+        _refuse_silence(address)
         ray.init(address=address, log_to_driver=False, logging_level=logging.ERROR)
     except (ConnectionError, ValueError, RuntimeError, OSError, ImportError) as error:
         said = " ".join(str(error).split()).rstrip(".")
@@ -97,6 +102,21 @@ def _connected(address: str) -> "Iterator[Any]":
         yield ray
     finally:
         ray.shutdown()
+
+
+def _refuse_silence(address: str) -> None:
+    """Raise OSError where nobody listens at a host and port, for which Ray itself waits for minutes.
+
+    Raises:
+        ValueError: it is neither ``auto`` nor a host and a port.
+    """
+    if address == _ON_THIS_MACHINE:
+        return
+    host, colon, port = address.removeprefix(_CLIENT).rpartition(":")
+    if not colon or not port.isdigit():
+        raise ValueError("it is neither auto nor HOST:PORT")
+    with socket.create_connection((host, int(port)), timeout=_PATIENCE_S):
+        pass
 
 
 def _evaluate(
