@@ -1,7 +1,7 @@
 """Fit, cross-validate and write: ``python -m timing_fit`` in `scripts` (``make timing``).
 
 ``python -m timing_fit check`` evaluates the coefficients as they stand and exits 1 when a target is
-missed; ``python -m timing_fit page`` does the same and writes the tables anew.
+missed; ``python -m timing_fit tables`` does the same and writes errors and bands anew.
 """
 
 import sys
@@ -33,26 +33,25 @@ _ROUNDS: Final = 4
 
 
 def main() -> None:
-    """Fit and write; with ``check`` or ``page`` the coefficients stay as they are."""
+    """Fit and write; with ``check`` or ``tables`` the coefficients stay as they are."""
     asked = sys.argv[1:]
     rows = measured_rows(_DATA)
     found = points(rows.kept)
     start = shipped().coefficients
-    coefficients = start if asked in (["check"], ["page"]) else fit(found, start, _ROUNDS)
+    coefficients = start if asked in (["check"], ["tables"]) else fit(found, start, _ROUNDS)
     state = state_at(found, coefficients)
     outside = left_out(found, state)
     runs = calibrated_runs(_RUNS, coefficients)
-    if asked == ["page"]:
-        _write_page(rows, found, state, outside, runs)
-    elif not asked:
-        _write_coefficients(found, state, outside)
-        _write_page(rows, found, state, outside, runs)
+    if asked != ["check"]:
+        _write(rows, found, state, outside, runs)
     failures = [*missed(found, outside), *missed_by_runs(runs)]
     print("\n".join(failures) or "Every timing target holds.")
     sys.exit(1 if failures else 0)
 
 
-def _write_coefficients(found: list[Point], state: State, outside: NDArray[np.float64]) -> None:
+def _write(
+    rows: Rows, found: list[Point], state: State, outside: NDArray[np.float64], runs: Runs
+) -> None:
     scores = {name: scores_by(found, outside, key) for name, key in GROUPINGS.items()}
     facts = {
         "date": datetime.now(UTC).date().isoformat(),
@@ -60,13 +59,8 @@ def _write_coefficients(found: list[Point], state: State, outside: NDArray[np.fl
         "releases": _releases(found),
         "architectures": sorted({point.prepared.work.accelerator.architecture for point in found}),
     }
-    write(_FILE, state.coefficients, _bands(found, state.coefficients, outside), scores, facts)
-
-
-def _write_page(
-    rows: Rows, found: list[Point], state: State, outside: NDArray[np.float64], runs: Runs
-) -> None:
     bands = _bands(found, state.coefficients, outside)
+    write(_FILE, state.coefficients, bands, scores, facts)
     page = page_text(rows, found, state, outside, bands) + section(runs)
     _PAGE.write_text(page, encoding="utf-8")
 

@@ -17,6 +17,10 @@ _MEAN_OF_NOMINAL: Final = 0.9  # lengths are uniform between 0.8 and 1.0 of the 
 _RUN: Final = 10  # requests for each one in flight
 _RUN_UNKNOWN: Final = 7.5  # the other source does not state it
 _UNIFORM: Final = frozenset({"1024", "8192"})
+# What the generator of the second source's launch commands passes to vLLM 0.12:
+# https://github.com/ai-dynamo/aiconfigurator/blob/11324a64f9f1ec6bbeda566c89566dd43d51290b/src/aiconfigurator/generator/rule_plugin/vllm.rule
+_GENERATED: Final = "0.12.0"
+_GENERATED_SEQS: Final = 512  # or twice the batch, where that is larger
 _NARROW_CACHE: Final = frozenset(
     {
         ("meta-llama/Llama-3.1-70B", "h200_sxm"),
@@ -105,8 +109,17 @@ def _row(raw: Mapping[str, str]) -> Row:
         "output_tokens": float(raw["osl"]) * share,
         "concurrency": concurrency,
         "requests": concurrency * (_RUN if uniform else _RUN_UNKNOWN),
+        "max_num_seqs": None if uniform else _sequences(raw),
     }
     return Row(case, float(raw["silicon_ttft_ms"]) / 1e3, float(raw["silicon_tpot_ms"]) / 1e3)
+
+
+def _sequences(raw: Mapping[str, str]) -> int | None:
+    """max_num_seqs of a generated launch, None where the engine's default ran."""
+    if raw["backend_version"] != _GENERATED:
+        return None
+    batch = int(raw["batch_size"])
+    return _GENERATED_SEQS if batch < _GENERATED_SEQS else 2 * batch
 
 
 def _layout(raw: Mapping[str, str]) -> tuple[int, int, int]:

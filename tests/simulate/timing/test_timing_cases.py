@@ -12,6 +12,7 @@ from vramledger.simulate.timing.cases.checkpoint import base_name, checkpoint_of
 from vramledger.simulate.timing.cases.deployment import accelerator_of, question_of
 from vramledger.simulate.timing.cases.layout import layout_of
 from vramledger.simulate.timing.cases.line import read_case
+from vramledger.simulate.timing.room import room_of
 
 
 @pytest.mark.parametrize(
@@ -84,6 +85,17 @@ def test_layout_numbers_are_read_so_that_they_fit_the_gpus(
 ) -> None:
     found = layout_of(read_case(case(**stated)))
     assert (found.tp, found.dp, found.expert_parallel) == layout
+
+
+def test_a_stated_cap_on_requests_is_the_engines_and_the_samplers() -> None:
+    plain, capped = (
+        question_of(read_case(case(max_num_seqs=cap))).deployment for cap in (None, 16)
+    )
+    assert plain.max_num_seqs.value > capped.max_num_seqs.value == 16
+    roomy, tight = room_of(capped).pool, room_of(plain).pool
+    assert roomy is not None
+    assert tight is not None
+    assert roomy.num_blocks > tight.num_blocks
 
 
 def test_the_cache_type_of_the_case_wins_over_the_checkpoints() -> None:

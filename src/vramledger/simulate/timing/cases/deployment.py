@@ -127,6 +127,8 @@ def _flags(layout: Layout, case: CaseLine, model: Model) -> list[tuple[str, str 
     ]
     if layout.expert_parallel:
         flags.append(("enable-expert-parallel", None))
+    if case.max_num_seqs is not None:
+        flags.append(("max-num-seqs", str(case.max_num_seqs)))
     return flags + _cache_flag(case.kv_dtype)
 
 

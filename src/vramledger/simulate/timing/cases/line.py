@@ -2,7 +2,8 @@
 
 Keys: id, engine, engine_version, model, gpu, gpus, precision, kv_dtype, tp, pp, dp, moe_tp, moe_ep,
 input_tokens, output_tokens (means), concurrency (per replica), requests (length of the closed-loop
-run per replica, all started together; null for the steady state). Further keys are ignored.
+run per replica, all started together; null for the steady state), max_num_seqs (null for the engine's
+default). Further keys are ignored.
 """
 
 import json
@@ -37,6 +38,7 @@ class CaseLine:
     output_tokens: float
     concurrency: float
     requests: float | None
+    max_num_seqs: int | None = None
 
 
 def read_object(text: str) -> Mapping[str, Any]:
@@ -83,6 +85,7 @@ def read_case(content: Mapping[str, Any]) -> CaseLine:
         output_tokens=_amount(content, "output_tokens"),
         concurrency=_amount(content, "concurrency"),
         requests=None if content.get("requests") is None else _amount(content, "requests"),
+        max_num_seqs=_ranks(content, "max_num_seqs"),
     )
 
 
