@@ -60,6 +60,9 @@ def test_the_report_says_in_one_line_what_continuous_batching_buys(
     assert run([*ASKED, "-o", "r", "--policy", "static"]) == ExitCode.HOLDS
     lines = capsys.readouterr().out.splitlines()
     assert lines[1].endswith(", vLLM 0.32.0, policy static")
+    assert any(
+        line.startswith("theory      mean requests, batched continuously: ") for line in lines
+    )
     (line,) = (line for line in lines if line.startswith("contrast"))
     assert line.startswith("contrast    vLLM's continuous batching, simulated: ")
     assert " times the output tokens a second, TTFT p50 " in line

@@ -209,8 +209,9 @@ def theory(simulation: Simulation) -> str:
         else f"; Little's law holds within {share(abs(sanity.little_residual))}"
     )
     capacity = sanity.capacity
+    served = "" if simulation.question.policy == VLLM else ", batched continuously"
     return (
-        f"\ntheory      mean requests: {capacity.concurrency:,.0f} run at once, saturation at "
+        f"\ntheory      mean requests{served}: {capacity.concurrency:,.0f} run at once, saturation at "
         f"{rate(capacity.saturation_per_s)}, offered {offered}{residual}\n"
         f"safe load   about {rate(capacity.safe_per_s)} with {share(capacity.headroom)} of the KV pool "
         "free at p99 (derived, with the recorded bursts and without prefix hits); --knee simulates it"
