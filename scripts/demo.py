@@ -1,12 +1,15 @@
-"""The main job on real figures: size a requirement, the full ledger of the best candidate, and a log.
+"""The main job on real figures: a requirement sized, its ledger, a log sized from and simulated.
 
 python scripts/demo.py [PLAN]
 """
 
+import io
 import sys
 import tempfile
+from contextlib import redirect_stdout
 from pathlib import Path
 
+from vramledger.cli.main import run
 from vramledger.engine.read import read_launch
 from vramledger.engine.vllm.resolve import resolve
 from vramledger.ledger.account import build
@@ -63,7 +66,24 @@ def from_a_log() -> None:
             f"\n   vram size {MODEL} --workload {workload.name} --rate-scale {GROWTH} --gpu {CARD}\n"
         )
         asked = Asked(workload=str(workload), rate_scale=GROWTH, gpus=(CARD,))
-        print(sizing_text(size(question_from(MODEL, asked))).replace(str(workload), workload.name))
+        sizing = size(question_from(MODEL, asked))
+        print(sizing_text(sizing).replace(str(workload), workload.name))
+        best = smallest(sizing)
+        if best is not None:
+            simulated(best, workload)
+
+
+def simulated(best: Candidate, workload: Path) -> None:
+    """The log's burst of long inputs on the candidate, served step by step."""
+    asked = f"--gpu {CARD} --scenario long-burst --rate-scale {GROWTH}"
+    print(
+        f"\n4. Do people wait for it?   (vram simulate {best.launch!r} --workload {workload.name} {asked})\n"
+    )
+    said = io.StringIO()
+    with redirect_stdout(said):
+        run(["simulate", best.launch, "--workload", str(workload), *asked.split(),
+             "-o", str(workload.with_name("run"))])  # fmt: skip
+    print(said.getvalue().replace(f"{workload.parent}/", ""), end="")
 
 
 def smallest(sizing: Sizing) -> Candidate | None:

@@ -252,6 +252,16 @@ def test_a_name_that_is_no_text_is_named(folder: Path, capsys: pytest.CaptureFix
     assert refused(capsys, *words) == "The name w\\udcff.parquet is not UTF-8; rename it."
 
 
+def test_a_profile_is_told_from_a_workload(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (folder / "profile.json").write_text("{}")
+    assert refused(capsys, "simulate", LAUNCH, *CARD, "--workload", "profile.json") == (
+        "profile.json holds no requests; if it is a profile, draw some: vram workload synth --like "
+        "profile.json --requests 20000 -o profile.parquet."
+    )
+
+
 def test_two_runs_into_one_folder_leave_one_whole_run(folder: Path) -> None:
     several = [_started(folder, "-o", "r") for _ in range(2)]
     codes = sorted(one.wait(timeout=120) for one in several)

@@ -19,12 +19,14 @@ from vramledger.errors import ExitCode
 @click.option("--gpu", help="The accelerator: a name of vram gpus, or auto.")
 @click.option("--workload", type=click.Path(path_type=Path), help="A stored workload (.parquet).")
 @click.option("--scenario", help="daily, peak, long-burst, tail, day or night; or one of the plan.")
-@click.option("--rate-scale", type=float, help="Arrivals times this.")
+@click.option("--rate-scale", type=float, help="Factor on the rate of arrivals; 1 by default.")
 @limit_option
 @click.option(
     "--headroom", type=float, help="Share of the KV pool the safe load keeps free (0..1)."
 )
-@click.option("--replicas", type=int, default=1, help="Equal servers behind a router.")
+@click.option(
+    "--replicas", type=int, default=1, help="Equal servers behind a router; 1 by default."
+)
 @routing_options
 @click.option("--no-prefix", is_flag=True, help="Leave out the workload's own prefix hits.")
 @click.option(

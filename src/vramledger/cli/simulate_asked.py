@@ -159,6 +159,11 @@ def _workload(asked: Mapping[str, Any], plan: Planned | None) -> Path:
             "State the requests with --workload FILE.parquet; vram workload import makes one of logs, "
             "vram workload synth of a profile."
         )
+    if given.suffix == ".json" and given.is_file():
+        raise BadInput(
+            f"{given} holds no requests; if it is a profile, draw some: vram workload synth --like {given} "
+            f"--requests 20000 -o {given.stem}.parquet."
+        )
     return given
 
 
