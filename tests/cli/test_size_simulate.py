@@ -195,3 +195,16 @@ def test_the_base_installation_says_what_to_install() -> None:
         "vram: vram size --simulate needs duckdb, ibis, numba, numpy, pyarrow, scipy, which the base "
         "installation leaves out; run pip install 'vramledger[full]'.\n"
     )
+
+
+def test_requests_in_flight_that_are_stated_are_kept_in_flight(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    plan = plan_of(tmp_path, 1.0, 5.0)
+    text = Path(plan).read_text().replace("requests_per_s: 1.0", "concurrent: 8")
+    Path(plan).write_text(text)
+    found = answered(capsys, plan, "--gpu", "H100-80GB-SXM", "--simulate-top", "1")
+    (scenario,) = found["candidates"][0]["simulated"]["scenarios"]
+    assert scenario["load"].endswith(", always 8 in flight")
+    mean_s = 3_600 * 8 / scenario["goodput_per_hour"]  # Little's law
+    assert 0.1 * scenario["e2e_p95_s"] < mean_s < scenario["e2e_p95_s"]

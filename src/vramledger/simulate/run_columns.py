@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 def run_columns(simulation: "Simulation", played: "Played") -> RunColumns:
     """The columns of one of a simulation's runs, equal to those of its directory but for more known."""
-    offered, figures = simulation.offered, played.figures
+    offered, figures = played.offered, played.figures
     layout = simulation.deployment.layout
     block = gib_of_block(simulation.pool.layout.bytes_per_block, layout.tp * layout.pcp)
     gaps = output_gaps(played.engines)

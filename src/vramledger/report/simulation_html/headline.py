@@ -4,13 +4,14 @@ from typing import Final
 
 from vramledger.report.number import share
 from vramledger.simulate.answers import Answers
-from vramledger.simulate.binding import KV, SEQUENCES, TOKENS
+from vramledger.simulate.binding import BATCH, KV, SEQUENCES, TOKENS
 
 _LEAST: Final = 0.0005  # of the time; less is not worth a word
 _WAITS: Final = {
     KV: "the KV cache is full",
     SEQUENCES: "the cap on sequences is reached",
     TOKENS: "the token budget of a step is spent",
+    BATCH: "a batch has to end first",
 }
 _NAMED: Final = 3  # failing lines
 

@@ -10,6 +10,7 @@ from vramledger.plan.requirement import Kind, Scenario
 from vramledger.simulate.answers import Answers
 from vramledger.simulate.run import NotServed, Simulation, simulate_case
 from vramledger.simulate.run import Question as Simulate
+from vramledger.simulate.serving import Serving
 from vramledger.sizing.candidate import Candidate
 from vramledger.sizing.evaluate import Choice, Evaluator
 from vramledger.sizing.simulated.load import Playable
@@ -76,6 +77,7 @@ def _question(stage: Stage, candidate: Candidate, act: Act) -> Simulate:
         contract=scenario.contract,
         headroom=scenario.headroom,
         kind=scenario.kind,
+        serving=Serving(closed=act.load.in_flight),
     )
 
 
