@@ -69,9 +69,11 @@ def test_what_lives_on_preemption_is_said_with_its_cost(simulated: Ask) -> None:
     assert said["preemptions"] > 10
     assert said["recomputed_tokens"] > 10_000
     assert said["recomputing_s"] > 0
-    (note,) = [note for note in said["notes"] if "preempted" in note]
+    (note,) = [note for note in said["notes"] if "are preempted" in note]
     assert f"{said['preemptions']:,} times in all, and computed again" in note
     assert "which can also change an answer" in note
+    off = "The deployment's prefix cache, which is off in this simulation, would find a part of what is "
+    assert f"{off}computed again: preemption is at its worst here." in said["notes"]
 
 
 def test_less_at_once_ends_the_preemption(simulated: Ask) -> None:

@@ -11,8 +11,10 @@ if TYPE_CHECKING:
     from vramledger.simulate.settings import Settings
 
 
-def remarks(figures: "Figures", settings: "Settings") -> "Iterator[str]":
-    """One sentence for each kind of ending that is not what was asked for.
+def remarks(figures: "Figures", settings: "Settings", *, caching: bool) -> "Iterator[str]":
+    """One note for each kind of ending that is not what was asked for.
+
+    `caching` is whether the deployment has prefix caching on, which `settings` need not have.
 
     That an answer which is computed again may come out otherwise was reported at
     https://github.com/vllm-project/vllm/issues/11805: other batches round otherwise.
@@ -36,6 +38,11 @@ def remarks(figures: "Figures", settings: "Settings") -> "Iterator[str]":
             f"{_requests(evicted)} preempted, {int(found['preemptions'].sum()):,} times in all, and "
             "computed again, which can also change an answer: at this load the deployment lives on "
             "preemption. A larger KV cache, less load or a smaller --max-num-seqs ends it."
+        )
+    if evicted and caching and not settings.prefix_caching:
+        yield (
+            "The deployment's prefix cache, which is off in this simulation, would find a part of what is "
+            "computed again: preemption is at its worst here."
         )
 
 
