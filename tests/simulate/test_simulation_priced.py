@@ -50,19 +50,20 @@ def test_every_feature_adds_to_the_cost() -> None:
     assert cost(Features(100, 1, 5000, 10, 10, 9000)) > plain
 
 
-def test_pipeline_stages_are_refused_by_name() -> None:
+def test_pipeline_stages_cost_what_they_take_one_after_another() -> None:
     deployment = deployed("-pp 2")
-    said = (
-        "The simulator runs one step after another, and 2 pipeline stages overlap them; simulate a "
-        "layout with --pipeline-parallel-size 1."
-    )
-    with pytest.raises(CannotKnow) as refused:
-        step_cost(work_of(deployment), shipped().coefficients, typical_of(3000, 200), 256)
-    assert str(refused.value) == said
+    two = step_cost(work_of(deployment), shipped().coefficients, typical_of(3000, 200), 256)
+    features = Features(0, 0, 0, 64, 64, 64 * 3000)
+    assert two(features) == pytest.approx(cost_of()(features), rel=0.1)
+    pool = build(deployment).pool
+    assert pool is not None
+    settings = settings_of(deployment, pool, prefix_caching=False)
+    assert (settings.pipeline_stages, settings.steps_in_flight) == (2, 2)
+    assert not settings.async_scheduling
 
 
 _STAGES = (
-    "The simulator runs one step after another, and 2 pipeline stages overlap them; simulate a layout "
+    "Drafts that are verified over 2 pipeline stages are not simulated; simulate the launch without its draft, or "
     "with --pipeline-parallel-size 1."
 )
 _DRAFTS = (
@@ -72,7 +73,7 @@ _DRAFTS = (
 _DRAFTING = '--speculative-config \'{"method": "ngram", "num_speculative_tokens": 3}\''
 
 
-@pytest.mark.parametrize(("flags", "said"), [("-pp 2", _STAGES), (_DRAFTING, _DRAFTS)])
+@pytest.mark.parametrize(("flags", "said"), [(f"-pp 2 {_DRAFTING}", _STAGES), (_DRAFTING, _DRAFTS)])
 def test_what_is_not_simulated_is_refused_by_name(flags: str, said: str) -> None:
     deployment = deployed(flags)
     pool = build(deployed()).pool

@@ -65,10 +65,11 @@ def capacity_of(
 
     def rate(at_once: float) -> float:
         """Requests a second of one engine with so many in flight."""
-        whole = max(int(at_once), 1)
+        stages = settings.pipeline_stages  # each has a step of its own
+        whole = max(int(at_once / stages), 1)
         lengths = [(prompt, decode_steps(settings, output))]
-        full = saturation_requests_per_s(_linear(cost, settings, whole), whole, lengths)
-        return full * min(at_once / whole, 1.0)
+        full = saturation_requests_per_s(_linear(cost, settings, whole), whole, lengths) * stages
+        return full * min(at_once / stages / whole, 1.0)
 
     whole = max(int(running), 1)
     safe = min(room * (1 - kept), float(settings.max_num_seqs))

@@ -1,6 +1,7 @@
 """When what happened to each request, written down as the loop goes."""
 
 from vramledger.simulate.outcome import Ending, Pause, RequestOutcome
+from vramledger.simulate.pipeline import Passage
 from vramledger.simulate.request import Request
 from vramledger.simulate.state import State
 from vramledger.simulate.step import Step
@@ -59,8 +60,9 @@ class Diary:
         """A request lost what it had computed."""
         self._pages[request.rank].lost = request.lost
 
-    def sent(self, step: Step, start: int, end: int, state: State) -> None:
-        """A step went to the device; those that run hold their blocks while it runs."""
+    def sent(self, step: Step, passage: Passage, state: State) -> None:
+        """A step went to the device; those that run hold their blocks while the last stage is at it."""
+        start, lasts = passage.start_ns, passage.end_ns - passage.last_ns
         self._before[step.number], self._sent_last = self._sent_last, step.number
         for rank, hit in step.hit_tokens.items():
             page = self._pages[rank]
@@ -68,9 +70,9 @@ class Diary:
                 page.scheduled_ns, page.scheduled_step, page.hit = start, step.number, hit
             page.recomputed += max(0, page.lost - hit)
             page.lost = 0
-        if end > start:
+        if lasts:
             for request in state.holders:
-                self._pages[request.rank].block_ns += state.cache.holding(request) * (end - start)
+                self._pages[request.rank].block_ns += state.cache.holding(request) * lasts
 
     def token(self, request: Request, step: Step, now: int) -> None:
         """A step brought a request at least one token."""

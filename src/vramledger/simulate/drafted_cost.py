@@ -28,7 +28,7 @@ def deployment_cost(
     """The cost of the deployment's steps, drafting included where it speculates.
 
     Raises:
-        CannotKnow: pipeline stages, or a card that cannot be timed.
+        CannotKnow: a card that cannot be timed.
     """
     work, sequences = work_of(deployment), deployment.max_num_seqs.value
     speculation = deployment.speculation

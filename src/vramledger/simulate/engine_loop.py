@@ -19,6 +19,7 @@ from vramledger.frozen import frozen
 from vramledger.simulate.conservation import check_blocks, check_requests, check_step
 from vramledger.simulate.diary import Diary
 from vramledger.simulate.outcome import Ending, Outcome, StepRow
+from vramledger.simulate.pipeline import Pipeline
 from vramledger.simulate.request import Arrival, Request, Status
 from vramledger.simulate.scheduler import Scheduler
 from vramledger.simulate.sentences import TIMES_ENOUGH, never_starts, outgrows
@@ -73,7 +74,7 @@ class EngineLoop:
         self.steps: list[StepRow] = []
         self.phase = Phase.TURN
         self.now = 0
-        self.device_free = 0
+        self.device = Pipeline(self.settings.pipeline_stages)
         self.to_come = deque[Request]()
         self.leaving: list[tuple[int, int]] = []  # (when a client goes away, rank)
         self.in_flight = deque[InFlight]()
@@ -260,16 +261,15 @@ class EngineLoop:
             raise BadInput(
                 f"The cost of a step is {lasts!r}, but must be a whole number of nanoseconds, 0 or more."
             )
-        start = max(self.now, self.device_free)
-        self.device_free = start + lasts
-        self.in_flight.append(InFlight(step, self.device_free))
+        passage = self.device.send(self.now, lasts)
+        self.in_flight.append(InFlight(step, passage.end_ns))
         state = self.scheduler.state
-        self.diary.sent(step, start, self.device_free, state)
+        self.diary.sent(step, passage, state)
         self.steps.append(
             StepRow(
                 step.number,
-                start,
-                self.device_free,
+                passage.last_ns,
+                passage.end_ns,
                 features,
                 len(state.running),
                 len(state.waiting) + len(state.fetched),

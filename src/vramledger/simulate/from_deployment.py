@@ -54,7 +54,8 @@ def settings_of(
         long_prefill_threshold=_threshold(deployment),
         order=_order(deployment),
         speculation=speculation,
-        async_scheduling=deployment.async_scheduling.value,
+        async_scheduling=deployment.async_scheduling.value and deployment.layout.pp == 1,
+        pipeline_stages=deployment.layout.pp,
         rules=scheduling_rules(deployment.rules),
     )
 
@@ -65,10 +66,10 @@ def _refuse_unknown(deployment: Deployment) -> None:
             f"vLLM {deployment.version} schedules by the rules of V0, which are not simulated; simulate "
             "a version from 0.9 on."
         )
-    if deployment.layout.pp > 1:
+    if deployment.layout.pp > 1 and deployment.speculation is not None:
         raise CannotKnow(
-            f"The simulator runs one step after another, and {deployment.layout.pp} pipeline stages overlap "
-            "them; simulate a layout with --pipeline-parallel-size 1."
+            f"Drafts that are verified over {deployment.layout.pp} pipeline stages are not simulated; simulate the "
+            "launch without its draft, or with --pipeline-parallel-size 1."
         )
 
 

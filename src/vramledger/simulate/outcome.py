@@ -46,7 +46,10 @@ class RequestOutcome:
 
 @frozen
 class StepRow:
-    """One step; counts are those right after it was scheduled."""
+    """One step; counts are those right after it was scheduled.
+
+    Its time is that of the last pipeline stage, so that steps never overlap.
+    """
 
     number: int
     start_ns: int

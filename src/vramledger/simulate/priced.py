@@ -17,7 +17,6 @@ from collections.abc import Callable
 from itertools import pairwise
 from typing import Final
 
-from vramledger.errors import CannotKnow
 from vramledger.frozen import frozen
 from vramledger.simulate.step_cost import StepCost, fixed
 from vramledger.simulate.timing.coefficients import Coefficients
@@ -50,16 +49,7 @@ def typical_of(mean_input: float, mean_output: float) -> Typical:
 def step_cost(
     work: Work, coefficients: Coefficients, typical: Typical, max_num_seqs: int
 ) -> StepCost:
-    """The cost of a step of that work.
-
-    Raises:
-        CannotKnow: pipeline stages, whose steps overlap.
-    """
-    if len(work.stages) > 1:
-        raise CannotKnow(
-            f"The simulator runs one step after another, and {len(work.stages)} pipeline stages overlap "
-            "them; simulate a layout with --pipeline-parallel-size 1."
-        )
+    """The cost of a step of that work, of all pipeline stages one after another."""
     pricer = Pricer(work, coefficients)
     decode = _line(pricer, typical, _decode)
     prompt = _line(pricer, typical, _prompt)

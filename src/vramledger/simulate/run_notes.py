@@ -39,7 +39,7 @@ def notes_of(bench: "Bench", main: "Played", own: "Played | None") -> tuple[str,
     caching = bench.deployment.enable_prefix_caching.value
     ended = remarks(main.figures, main.settings, caching=caching)
     pauses = () if main.answers.pauses_told else (_PAUSES_LEFT_OUT,)
-    served = serving_remarks(bench.question.serving, bench.engines, bench.deployment.layout.dp)
+    served = serving_remarks(bench.question.serving, bench.engines, bench.deployment.layout)
     rest = (*pauses, *served, *_notes(bench, own), *bench.deployment.remarks)
     known = (note for note in around.notes if note != DRAFTS_LEFT_OUT)  # here they are not
     return (timing, *known, *ended, *rest)

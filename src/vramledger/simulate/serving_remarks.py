@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from vramledger.engine.setting import Layout
 from vramledger.simulate.routing.least_loaded import PUBLISHED_EVERY_NS
 from vramledger.simulate.routing.prefix_aware import MOST_APART, MOST_TIMES, SHARE
 from vramledger.simulate.routing.registry import LEAST_LOADED, PREFIX_AWARE, ROUND_ROBIN
@@ -33,9 +34,14 @@ def serving_document(serving: Serving) -> dict[str, Any]:
     }
 
 
-def serving_remarks(serving: Serving, engines: int, dp: int) -> tuple[str, ...]:
-    """Sentences on the router, on closed loops, on prefill servers."""
-    found = []
+def serving_remarks(serving: Serving, engines: int, layout: Layout) -> tuple[str, ...]:
+    """Sentences on pipeline stages, the router, closed loops, and prefill servers."""
+    dp, found = layout.dp, []
+    if layout.pp > 1:
+        found.append(
+            f"Each step passes {layout.pp} pipeline stages that take equal shares of its time, up to {layout.pp} steps at "
+            "once; a request is in one of them, and what stages send each other is not in the step time."
+        )
     if serving.closed is not None:
         found.append(
             f"A closed loop of {serving.closed:,} requests in flight: the workload's order is kept, its times "

@@ -58,6 +58,7 @@ class Settings:
     watermark_blocks: int = 0
     speculation: Speculation | None = None
     async_scheduling: bool = False
+    pipeline_stages: int = 1
     checkpoint_interval: int | None = 0
     rules: SchedulingRules = field(default_factory=SchedulingRules)
 
@@ -69,7 +70,7 @@ class Settings:
     @property
     def steps_in_flight(self) -> int:
         """Steps scheduled before the oldest one's tokens are known."""
-        return 2 if self.async_scheduling else 1
+        return max(self.pipeline_stages, 2 if self.async_scheduling else 1)
 
     @property
     def drafts(self) -> int:
@@ -88,7 +89,7 @@ class Settings:
 
 
 def _refuse_nonpositive(settings: Settings) -> None:
-    for name in ("block_size", "token_budget", "max_num_seqs", "max_model_len"):
+    for name in ("block_size", "token_budget", "max_num_seqs", "max_model_len", "pipeline_stages"):
         if getattr(settings, name) < 1:
             raise BadInput(
                 f"{name} is {getattr(settings, name)}, but the scheduler needs at least 1; give a positive whole number."

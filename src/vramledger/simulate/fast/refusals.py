@@ -27,6 +27,8 @@ def not_followed(settings: Settings) -> str:
     windows = any(isinstance(one, SlidingWindow) for one in settings.groups)
     if any(isinstance(one, RecurrentState) for one in settings.groups):
         return "recurrent states"
+    if settings.pipeline_stages > 1:
+        return "pipeline stages"
     if windows and settings.rules.window_admission is WindowAdmission.ALWAYS:
         return "the window rule of vLLM 0.20"
     return ""
