@@ -136,10 +136,6 @@ def test_data_parallel_engines_in_turn_are_said_not_to_be_vllms(
             ),
         ),
         (
-            ("--closed", "4", "--knee"),
-            "--knee searches a rate of arrivals, and with --closed there are none; give one of the two.",
-        ),
-        (
             ("--prefill-servers", "0", *LINK),
             "--prefill-servers is 0; it must be a whole number from 1 to 1024.",
         ),
