@@ -59,6 +59,7 @@ BLOCKS: Final[dict[str, Callable[[], str]]] = {
     "run-requests": run_tables.requests,
     "run-server": run_tables.server,
     "run-steps": run_tables.steps,
+    "sweep-columns": run_tables.sweep,
     "verbs": commands.verb_groups,
     "version-families": engine_versions.families,
     "version-rules": engine_versions.rule_table,

@@ -5,6 +5,7 @@ from typing import Final
 
 from pydantic import BaseModel
 
+from vramledger.methods.sweep.columns import RESULTS
 from vramledger.record.document import Description, Part
 from vramledger.record.latency import ITL_FORMULA, LATENCIES
 from vramledger.record.requests import REQUESTS
@@ -29,6 +30,7 @@ requests = partial(columns, REQUESTS)
 server = partial(columns, SERVER)
 gpu = partial(columns, GPU)
 steps = partial(columns, STEPS)
+sweep = partial(columns, RESULTS)
 
 
 def latencies() -> str:

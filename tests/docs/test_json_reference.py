@@ -16,6 +16,7 @@ PAGE = Path(__file__).parents[2] / "docs" / "reference" / "json.md"
 LAUNCH = "vllm serve Qwen/Qwen3-32B -tp 2 --max-model-len 32768"
 GPU = ("--gpu", "H100-80GB-SXM")
 LOAD = ("--input-tokens", "1000", "--output-tokens", "100", "--concurrency", "8")
+SEARCH = ("--search", "--gpus", "2", "--set", "kv-cache-dtype=auto", "--limit", "ttft p95 <= 9")
 RUNS = (
     ("inspect", "openai/gpt-oss-120b"),
     ("inspect", "google/gemma-3-27b-it"),
@@ -45,7 +46,9 @@ RUNS = (
     ("workload", "profile", "workload.parquet"),
     ("workload", "head", "workload.parquet", "9", "-o", "head.parquet"),
     ("simulate", LAUNCH, *GPU, "--workload", "workload.parquet", "-o", "simulated"),
-    ("simulate", LAUNCH, *GPU, "--workload", "workload.parquet", "--knee", "--tolerance", "1"),
+    ("simulate", LAUNCH, *GPU, "--workload", "head.parquet", "--knee", "--closed", "3"),
+    ("sweep", LAUNCH, *GPU, "--workload", "head.parquet", "--jobs", "1", "--set", "tp=1,3,4"),
+    ("sweep", LAUNCH, *GPU, "--workload", "head.parquet", "--jobs", "1", *SEARCH),
     ("workload", "synth", "--like", "workload.parquet", "--requests", "99", "-o", "new.parquet"),
 )
 
