@@ -153,6 +153,13 @@ Asked = Callable[[], Arrivals]
             "--rate is inf and must be more than 0; give a positive number.",
         ),
         (
+            Arrivals(requests=1, rate=1e9),
+            (
+                "--rate is 1e+09, and the profile's own rate curve is drawn up to 100,000 requests a "
+                "second; lower it, or say --arrivals poisson."
+            ),
+        ),
+        (
             Arrivals(requests=1, cv=2.0),
             (
                 "--cv says how uneven gamma and Weibull gaps are, and --arrivals is profile; leave --cv "

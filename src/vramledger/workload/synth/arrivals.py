@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 OWN: Final = "profile"
 KINDS: Final = (OWN, *RENEWALS)
+_MOST_ALONG_A_CURVE: Final = 100_000.0  # requests a second; a curve is drawn many minutes at once
 
 
 @frozen
@@ -37,7 +38,7 @@ def check(asked: Arrivals) -> None:
     """Refuse what cannot be meant.
 
     Raises:
-        BadInput: a figure that is not positive, or both or neither of requests and hours.
+        BadInput: a figure that is not positive or too large, or both or neither of requests and hours.
         UnknownName: no such process.
     """
     if asked.kind not in KINDS:
@@ -54,6 +55,11 @@ def check(asked: Arrivals) -> None:
             raise BadInput(
                 f"{option} is {value:g} and must be more than 0; give a positive number."
             )
+    if asked.kind == OWN and asked.rate is not None and asked.rate > _MOST_ALONG_A_CURVE:
+        raise BadInput(
+            f"--rate is {asked.rate:g}, and the profile's own rate curve is drawn up to "
+            f"{_MOST_ALONG_A_CURVE:,.0f} requests a second; lower it, or say --arrivals poisson."
+        )
     if asked.cv is not None and asked.kind not in ("gamma", "weibull"):
         raise BadInput(
             f"--cv says how uneven gamma and Weibull gaps are, and --arrivals is {asked.kind}; "
