@@ -52,6 +52,12 @@ def test_a_request_alone_takes_as_long_as_on_one_stage() -> None:
     assert gap == 10 * MS
 
 
+def test_blocks_are_held_as_long_as_steps_are_under_way() -> None:
+    alone = (arrival(20, 6),)  # one chunk
+    one, four = (run(alone, piped(stages)).requests[0] for stages in (1, 4))
+    assert four.block_ns == one.block_ns > 0
+
+
 def test_two_stages_compute_prompts_that_fill_steps_twice_as_fast() -> None:
     many = tuple(arrival(32, 1) for _ in range(64))
     ends = {stages: run(many, piped(stages)).end_ns for stages in (1, 2)}

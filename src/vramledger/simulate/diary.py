@@ -45,6 +45,7 @@ class Diary:
         self._pages: list[_Page] = []
         self.pauses: list[Pause] = []
         self._sent_last: int | None = None
+        self._held_until = 0  # blocks held are counted up to then
         self._before: dict[int, int | None] = {}  # of steps not back yet, the one sent before
 
     def open(self, request: Request) -> None:
@@ -61,8 +62,9 @@ class Diary:
         self._pages[request.rank].lost = request.lost
 
     def sent(self, step: Step, passage: Passage, state: State) -> None:
-        """A step went to the device; those that run hold their blocks while the last stage is at it."""
-        start, lasts = passage.start_ns, passage.end_ns - passage.last_ns
+        """A step went to the device; those that run hold their blocks while any step is in it."""
+        start, lasts = passage.start_ns, passage.end_ns - max(passage.start_ns, self._held_until)
+        self._held_until = passage.end_ns
         self._before[step.number], self._sent_last = self._sent_last, step.number
         for rank, hit in step.hit_tokens.items():
             page = self._pages[rank]
