@@ -272,3 +272,43 @@ def test_the_headline_says_what_keeps_requests_waiting(simulation: Simulation) -
     assert headline(calm) == (
         "Hardly a request waits; nothing is preempted; what was checked of the contract holds."
     )
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        ["--closed", "8"],
+        ["--replicas", "2", "--prefill-servers", "1", "--kv-link-gib-s", "40"],
+        ["--policy", "static"],
+        ["--replicas", "2", "--router", "least-loaded"],
+    ],
+)
+def test_every_way_of_serving_has_a_page(
+    options: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stored(tmp_path / "w.parquet", chats(5, span_s=60))
+    monkeypatch.chdir(tmp_path)
+    asked = ["simulate", LAUNCH, "--gpu", "H100-80GB-SXM", "--workload", "w.parquet", *options]
+    assert run([*asked, "-o", "r", "--html", "p.html"]) == 0
+    page = (tmp_path / "p.html").read_text(encoding="utf-8")
+    parts = drawn(page)["binding"]["data"]
+    assert sum(part["x"][0] for part in parts) == pytest.approx(1)
+
+
+def test_a_search_of_the_knee_has_its_curve_on_the_page(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    stored(tmp_path / "w.parquet", chats(5, span_s=60))
+    monkeypatch.chdir(tmp_path)
+    asked = ["--gpu", "H100-80GB-SXM", "--workload", "w.parquet", "--no-prefix"]
+    found = [*asked, "--knee", "--tolerance", "1", "--limit", "ttft_s p95 <= 1"]
+    run(["simulate", LAUNCH, *found, "--html", "p.html", "--json"])
+    curve = json.loads(capsys.readouterr().out)
+    page = (tmp_path / "p.html").read_text(encoding="utf-8")
+    figure = drawn(page)["knee-no-hits"]
+    (answered,) = [each for each in figure["data"] if each["name"] == "answered"]
+    assert len(answered["x"]) > 5
+    assert answered["x"] == sorted(answered["x"])
+    assert "time-no-hits" in drawn(page)
+    assert "The records are in" not in page
+    assert curve["schema"] == "vramledger.knee/1"

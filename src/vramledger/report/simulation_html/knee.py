@@ -35,7 +35,7 @@ def _figure(found: SimulatedKnee, side: Side) -> Figure:
     return Figure(
         "knee-own" if side.hits else "knee-no-hits",
         f"Load against service, {hits}",
-        " ".join((*_said(found, side), method())),
+        " ".join((*_said(found, side), method(found.axis))),
         tuple(_traces(found.axis, side, points)),
         _layout(found.axis),
         Table(
