@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from documents.json_keys import covers, documented, printed_paths
 from stored_workloads import chats, request, stored
 from vramledger.cli.main import run
 from vramledger.errors import ExitCode
@@ -15,6 +16,7 @@ from vramledger.methods.simulated import subject as subject_module
 from vramledger.methods.simulated.subject import SimulatedSubject
 from vramledger.methods.subject import Observation
 
+JSON_PAGE = Path(__file__).parents[2] / "docs" / "reference" / "json.md"
 LAUNCH = "vllm serve meta-llama/Llama-3.1-8B --max-model-len 8192"
 CARD = ("--gpu", "L40S", "--engine-version", "0.32.0", "--workload", "w.parquet")
 LIMIT = ("--limit", "ttft p95 <= 300ms")
@@ -82,6 +84,8 @@ def test_the_json_says_what_was_asked_and_has_every_point(
     levels = [point["rate_scale"] for point in found["points"]]
     assert levels == sorted(levels)
     assert all(point.keys() >= FIGURES for point in found["points"])
+    listed = documented(JSON_PAGE.read_text(encoding="utf-8"))["vramledger.knee/1"]
+    assert [path for path in printed_paths(found) if not covers(listed, path)] == []
     held = found["contract_limit"]["held"]
     point = found["points"][levels.index(held["rate_scale"])]
     assert [draw["seed"] for draw in point["draws"]] == list(range(held["draws"]))

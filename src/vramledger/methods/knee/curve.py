@@ -14,7 +14,7 @@ from vramledger.frozen import frozen
 from vramledger.methods.knee.probes import Point, Probes
 from vramledger.methods.subject import Figures
 
-_SPREAD: Final = (0.125, 0.25, 0.5, 0.7, 0.85, 1.0, 1.15, 1.4, 2.0)
+_SPREAD: Final = (0.125, 0.25, 0.5, 0.7, 0.85, 1.0, 1.15, 1.4)
 _NEAR: Final = 0.06  # as a share of a level: a point so close stands for it
 _NEXT: Final = 0.05  # as a share of a level: nearer points are no neighbours
 _MOST_MORE: Final = 4  # levels beyond the spread, each twice or half the last
