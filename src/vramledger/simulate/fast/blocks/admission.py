@@ -3,7 +3,7 @@
 from vramledger.simulate.fast.blocks.queues import head_waiting, put_in_front, remove_waiting
 from vramledger.simulate.fast.blocks.running import add_part, is_open, known, most, places
 from vramledger.simulate.fast.blocks.tables import adopt, fits, grow, look_up, name_complete
-from vramledger.simulate.fast.blocks.world import RUNNING, World
+from vramledger.simulate.fast.blocks.world import NOBODY, RUNNING, World
 from vramledger.simulate.fast.compiled import compiled
 
 
@@ -52,14 +52,14 @@ def _start(world: World, rank: int) -> bool:
     adopt(world, rank, found)
     grow(world, rank, slots, hit)
     name_complete(world, rank, min(hit + tokens, known(world, rank)))
-    world.running[engine.running] = rank
+    world.running[engine.running], world.due[engine.running] = rank, NOBODY
     engine.running += 1
     request.status = RUNNING
     request.computed = hit
     admitted = world.admitted[engine.admitted]
     admitted.rank, admitted.tokens = rank, hit
     engine.admitted += 1
-    add_part(world, rank, tokens, drafts)
+    add_part(world, rank, int(engine.running) - 1, tokens, drafts)
     return True
 
 

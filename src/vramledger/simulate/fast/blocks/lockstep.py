@@ -9,7 +9,7 @@ import numpy as np
 
 from vramledger.frozen import frozen
 from vramledger.simulate.fast.blocks.run import advance
-from vramledger.simulate.fast.blocks.world import ABORTED, FINISHED, World, new_world
+from vramledger.simulate.fast.blocks.world import ABORTED, FINISHED, NOBODY, World, new_world
 from vramledger.simulate.fast.load import Load
 from vramledger.simulate.fast.records import new_records
 from vramledger.simulate.fast.refusals import refuse_not_followed
@@ -19,7 +19,7 @@ from vramledger.simulate.step_cost import StepCost
 
 @frozen
 class LockStep:
-    """One step: tokens by rank in the order of scheduling, and the state after the oldest came back."""
+    """One step: tokens by rank, and the state after the oldest came back."""
 
     scheduled: dict[int, int]
     preempted: tuple[int, ...]
@@ -56,15 +56,23 @@ class LockStepEngine:
         world, engine = self.world, self.world.engine[0]
         engine["rows"] = 0
         advance(world)
-        parts = world.parts[(int(engine["sent"]) - 1) & 1][: engine["scheduled"]]
         return LockStep(
-            scheduled={int(part["rank"]): int(part["tokens"]) for part in parts},
+            scheduled=self._scheduled(),
             preempted=tuple(int(rank) for rank in world.preempted[: engine["preempted"]]),
             finished=self._finished(),
             running=int(engine["running"]),
             waiting=int(engine["waiting"]),
             used_blocks=int(engine["usable_blocks"] - engine["free"]),
         )
+
+    def _scheduled(self) -> dict[int, int]:
+        world, engine = self.world, self.world.engine[0]
+        step = int(engine["sent"]) - 1
+        parts = world.parts[step & 1][: engine["scheduled"]]
+        since = world.requests["rests_from"]
+        resting = np.flatnonzero((since != NOBODY) & (since <= step))
+        tokens = {int(part["rank"]): int(part["tokens"]) for part in parts}
+        return tokens | {int(rank): 1 for rank in resting}
 
     def _finished(self) -> tuple[int, ...]:
         status = self.world.requests["status"]

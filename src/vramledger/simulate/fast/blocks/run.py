@@ -2,6 +2,7 @@
 
 from vramledger.simulate.fast.advancing import SITTING, TURN, WAITING
 from vramledger.simulate.fast.blocks.admission import admit_waiting
+from vramledger.simulate.fast.blocks.calm import rest
 from vramledger.simulate.fast.blocks.queues import (
     add_waiting,
     drop_least,
@@ -140,7 +141,7 @@ def _submit(world: World) -> bool:
     if _is_idle(world) and not engine.lockstep:
         return bool(engine.sent == engine.settled)
     _schedule(world)
-    if engine.scheduled == 0 and not engine.lockstep:
+    if engine.prefill_tokens + engine.decode_tokens == 0 and not engine.lockstep:
         return bool(engine.preempted > 0 and engine.sent == engine.settled)
     _send(world)
     return bool(engine.sent - engine.settled < engine.steps_in_flight)
@@ -160,6 +161,7 @@ def _schedule(world: World) -> None:
     if engine.preempted == 0:
         admit_waiting(world)
     _count_features(world)
+    engine.returned = 0
 
 
 @compiled
@@ -167,7 +169,10 @@ def _count_features(world: World) -> None:
     """Sum up the step, and count its tokens as computed."""
     engine = world.engine[0]
     engine.prefill_tokens = engine.prefill_requests = engine.prefill_pairs = 0
-    engine.decode_tokens = engine.decode_requests = engine.decode_context = 0
+    engine.decode_tokens = engine.decode_requests = engine.resting
+    engine.decode_context = engine.resting_context
+    engine.resting_context += engine.resting
+    world.flights[engine.sent & 1].resting = engine.resting
     for index in range(engine.scheduled):
         part = world.parts[engine.sent & 1, index]
         request = world.requests[part.rank]
@@ -183,6 +188,8 @@ def _count_features(world: World) -> None:
             engine.decode_tokens += tokens
             engine.decode_requests += 1
             engine.decode_context += start
+            if engine.rests:
+                rest(world, part.rank, part.place)
         else:
             engine.prefill_tokens += tokens
             engine.prefill_requests += 1

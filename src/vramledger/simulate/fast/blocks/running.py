@@ -1,5 +1,6 @@
 """The first half of a step: tokens and blocks for the requests that run."""
 
+from vramledger.simulate.fast.blocks.calm import wake
 from vramledger.simulate.fast.blocks.queues import put_in_front
 from vramledger.simulate.fast.blocks.tables import grow, name_complete, release
 from vramledger.simulate.fast.blocks.windows import forget_skipped
@@ -13,7 +14,12 @@ def serve_running(world: World) -> None:
     """Schedule running requests in the order of admission; those without blocks preempt others."""
     engine = world.engine[0]
     engine.index = 0
-    while engine.index < engine.running and is_open(world):
+    engine.tokens_left -= engine.resting
+    engine.inputs_left -= engine.resting
+    while _next_awake(world):
+        wake(world, engine.index)
+        if not is_open(world):
+            return
         rank = int(world.running[engine.index])
         tokens = _tokens_wanted(world, rank)
         if tokens <= 0:
@@ -30,8 +36,19 @@ def serve_running(world: World) -> None:
         if request.prefilling:
             engine.prefill = True
         engine.served_running = True
-        add_part(world, rank, tokens, drafts)
+        add_part(world, rank, engine.index, tokens, drafts)
         engine.index += 1
+
+
+@compiled
+def _next_awake(world: World) -> bool:
+    """Go on to the next request that must be looked at, if there is one."""
+    engine, due = world.engine[0], world.due
+    index, end, step = engine.index, engine.running, engine.sent
+    while index < end and due[index] > step:
+        index += 1
+    engine.index = index
+    return bool(index < end)
 
 
 @compiled
@@ -64,11 +81,11 @@ def places(world: World, rank: int, computed: int) -> int:
 
 
 @compiled
-def add_part(world: World, rank: int, tokens: int, drafts: int) -> None:
-    """A request gets tokens of the step."""
+def add_part(world: World, rank: int, place: int, tokens: int, drafts: int) -> None:
+    """A request gets tokens of the step; `place` is its own in the running list."""
     engine = world.engine[0]
     part = world.parts[engine.sent & 1, engine.scheduled]
-    part.rank, part.tokens, part.drafts = rank, tokens, drafts
+    part.rank, part.place, part.tokens, part.drafts = rank, place, tokens, drafts
     engine.scheduled += 1
     engine.tokens_left -= tokens
     engine.inputs_left -= tokens + engine.draft_rows
@@ -126,9 +143,9 @@ def _victim(world: World) -> int:
 @compiled
 def remove_running(world: World, place: int) -> None:
     """Take a request out of the running list."""
-    engine, running = world.engine[0], world.running
+    engine, running, due = world.engine[0], world.running, world.due
     for index in range(place, engine.running - 1):
-        running[index] = running[index + 1]
+        running[index], due[index] = running[index + 1], due[index + 1]
     engine.running -= 1
 
 
@@ -145,6 +162,7 @@ def place_of(world: World, rank: int) -> int:
 def preempt(world: World, place: int) -> None:
     """Take a request's blocks; it computes everything again when its turn comes."""
     engine, rank = world.engine[0], int(world.running[place])
+    wake(world, place)
     if place < engine.index:
         engine.index -= 1
         _take_part_back(world, rank)
@@ -195,4 +213,6 @@ def _note_outgrown(world: World, rank: int) -> None:
 @compiled
 def abandon(world: World, rank: int) -> None:
     """A request that is over while it runs leaves the list."""
-    remove_running(world, place_of(world, rank))
+    place = place_of(world, rank)
+    wake(world, place)
+    remove_running(world, place)

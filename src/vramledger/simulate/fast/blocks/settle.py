@@ -38,7 +38,10 @@ def settle(world: World) -> None:
         for index in range(flight.parts):
             request = world.requests[parts[index].rank]
             request.drafts = 0 if request.prefilling else engine.drafts
+    engine.events += flight.resting
+    engine.settled_ns, engine.settled_step = engine.now, flight.step
     engine.settled += 1
+    engine.returned += 1
 
 
 @compiled

@@ -9,7 +9,7 @@ from vramledger.simulate.cache.window import WindowBlocks
 from vramledger.simulate.fast.advancing import ADVANCING, FOREVER
 from vramledger.simulate.fast.load import NEVER, Load
 from vramledger.simulate.fast.records import FEATURES, STEP
-from vramledger.simulate.groups import SlidingWindow
+from vramledger.simulate.groups import FullAttention, SlidingWindow
 from vramledger.simulate.settings import Order, Settings
 from vramledger.simulate.step_cost import StepCost
 
@@ -52,6 +52,7 @@ ENGINE: Final = np.dtype(
         ("own_ends_running", np.bool_),
         ("hybrid", np.bool_),  # some group has a window
         ("processed_only", np.bool_),
+        ("rests", np.bool_),  # decodes may rest, as `calm` has it
         ("lockstep", np.bool_),  # time counts steps, and empty ones are sent too
         ("interval", np.int64),
         # the clock
@@ -62,12 +63,17 @@ ENGINE: Final = np.dtype(
         ("sent", np.int64),
         ("settled", np.int64),
         *ADVANCING,
+        ("settled_ns", np.int64),
+        ("settled_step", np.int64),
+        ("returned", np.int64),  # steps that came back since the last was scheduled
         # requests and blocks
         ("free", np.int64),
         ("total", np.int64),
         ("coming", np.int64),
         ("waiting", np.int64),
         ("running", np.int64),
+        ("resting", np.int64),  # of those that run
+        ("resting_context", np.int64),  # their tokens before the next step
         ("unused", np.int64),  # block tables
         ("first_waiting", np.int64),
         ("last_waiting", np.int64),
@@ -122,7 +128,7 @@ REQUEST: Final = np.dtype(
             "outgrown_times",
         )
     ]
-    + [("outgrown_events", np.int64)],
+    + [("outgrown_events", np.int64), ("rests_from", np.int64)],
     align=True,
 )
 
@@ -143,9 +149,11 @@ BLOCK: Final = np.dtype(
 KIND: Final = np.dtype([(name, np.int64) for name in ("first", "count", "found", "dropped")])
 BUCKET: Final = np.dtype([("oldest", np.int32), ("newest", np.int32)], align=True)
 PART: Final = np.dtype(
-    [(name, np.int32) for name in ("rank", "tokens", "drafts", "sampled")], align=True
+    [(name, np.int32) for name in ("rank", "place", "tokens", "drafts", "sampled")], align=True
 )
-FLIGHT: Final = np.dtype([("end_ns", np.int64), ("step", np.int64), ("parts", np.int64)])
+FLIGHT: Final = np.dtype(
+    [(name, np.int64) for name in ("end_ns", "step", "parts", "resting")], align=True
+)
 ENTRY: Final = np.dtype([("key", np.int64), ("rank", np.int64)])
 
 
@@ -163,6 +171,7 @@ class World(NamedTuple):
     tables: "Integers"  # [tables, groups, blocks of a longest request]
     unused: "Integers"  # tables nobody has
     running: "Integers"  # ranks in the order of admission
+    due: "Integers"  # the sent step at which each of them must be looked at
     parts: "Rows"  # [2, sequences]: what each request gets of the steps in flight
     flights: "Rows"
     waiting: "Rows"  # heap, by priority only
@@ -201,6 +210,7 @@ def new_world(
         tables=np.zeros((seqs, groups, columns), np.int32),
         unused=np.arange(seqs)[::-1].copy(),
         running=np.zeros(seqs, np.int64),
+        due=np.full(seqs, NOBODY),
         parts=np.zeros((2, seqs), PART),
         flights=np.zeros(2, FLIGHT),
         waiting=np.zeros(total + 1 if by_priority else 1, ENTRY),
@@ -213,6 +223,18 @@ def new_world(
         rows=np.zeros(rows, STEP),
         coefficients=cost.coefficients,
         by_tokens=np.array(cost.by_tokens, np.int64),
+    )
+
+
+def may_rest(settings: Settings) -> bool:
+    """Whether decodes of an engine may rest at all, as `calm` has it."""
+    budget = min(settings.scheduled_tokens or settings.token_budget, settings.token_budget)
+    return (
+        settings.order is Order.FCFS
+        and settings.speculation is None
+        and all(isinstance(one, FullAttention) for one in settings.groups)
+        and settings.long_prefill_threshold == 0
+        and budget >= settings.max_num_seqs
     )
 
 
@@ -237,6 +259,7 @@ def _requests(load: Load) -> "Rows":
     requests["prompt"] = load.asked["input_tokens"]
     requests["asked"] = load.asked["output_tokens"]
     requests["table"] = NOBODY
+    requests["rests_from"] = NOBODY
     return requests
 
 
@@ -283,6 +306,7 @@ def _engine(settings: Settings, total: int, seqs: int, seed: int) -> "Rows":
         "lookahead_at_admission": rules.lookahead_at_admission,
         "lone_uncapped": rules.lone_prefill_uncapped,
         "own_ends_running": rules.own_preemption_ends_running,
+        "rests": may_rest(settings),
         "hybrid": any(isinstance(one, SlidingWindow) for one in settings.groups),
         "processed_only": rules.frees_processed_only,
         "interval": EVERY_BLOCK if interval is None else interval,
