@@ -9,7 +9,7 @@ from vramledger.frozen import frozen
 from vramledger.simulate.fast.load import load_of
 from vramledger.simulate.fast.records import as_outcome
 from vramledger.simulate.fast.simulate import simulate_fast
-from vramledger.simulate.groups import FullAttention, SlidingWindow
+from vramledger.simulate.groups import FullAttention, RecurrentState, SlidingWindow
 from vramledger.simulate.loop import simulate
 from vramledger.simulate.outcome import Outcome
 from vramledger.simulate.request import Arrival
@@ -155,5 +155,43 @@ def _load(one: st.SearchStrategy[Arrival]) -> st.SearchStrategy[tuple[Arrival, .
     return (few | st.lists(one, min_size=6, max_size=25)).map(tuple)
 
 
+@st.composite
+def state_engines(draw: st.DrawFn) -> Settings:
+    """Groups of recurrent states, alone or beside others, with and without states inside chunks.
+
+    Blocks have more tokens than there are drafts, as those of real models have by hundreds.
+    """
+    plain = draw(all_engines())
+    drafts = plain.drafts
+    state = RecurrentState(
+        draw(st.sampled_from((0, drafts, drafts))), draw(st.sampled_from((None, None, 1, 2, 4)))
+    )
+    other = draw(st.sampled_from((state, state, replace(state, checkpoint=None))))
+    groups = [
+        *plain.groups[: draw(st.integers(0, 2))],
+        state,
+        *draw(st.sampled_from(((), (other,)))),
+    ]
+    return replace(
+        plain,
+        block_size=max(plain.block_size, drafts + 1, state.speculative + 1),
+        groups=tuple(draw(st.permutations(groups))),
+    )
+
+
+@st.composite
+def always_capped_engines(draw: st.DrawFn) -> Settings:
+    """Windows by the rule of vLLM 0.20, beside full attention and alone."""
+    plain = draw(all_engines())
+    windows = draw(st.lists(st.sampled_from((1, 3, 8, 17, 40)), min_size=1, max_size=2))
+    groups = [*map(SlidingWindow, windows), *draw(st.sampled_from(((), (FullAttention(),))))]
+    rules = replace(plain.rules, window_admission=WindowAdmission.ALWAYS)
+    return replace(plain, groups=tuple(draw(st.permutations(groups))), rules=rules)
+
+
 COUNTED = st.builds(Case, counted_engines(), _load(PLAIN), COSTS)
 ALL = st.builds(Case, all_engines(), _load(RICH), COSTS, st.integers(0, 1 << 40))
+STATES = st.builds(Case, state_engines(), _load(RICH), COSTS, st.integers(0, 1 << 40))
+ALWAYS_CAPPED = st.builds(
+    Case, always_capped_engines(), _load(RICH), COSTS, st.integers(0, 1 << 40)
+)

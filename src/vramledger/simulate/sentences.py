@@ -6,6 +6,12 @@ TIMES_ENOUGH: Final = (
     4  # a request that outgrew the pool so often, with no event in between, always will
 )
 
+SHORT_OF_BLOCKS: Final = (
+    "vLLM 0.20 counts no more blocks of a sliding window than its most for requests that run, takes "
+    "more than it counted, and stops with an error when the pool has too few, as in this simulation; "
+    "use a later version, a larger pool or fewer sequences."
+)
+
 
 def outgrows(rank: int, usable: int) -> str:
     """A request that is preempted and computed again for ever."""

@@ -8,7 +8,9 @@ from collections import OrderedDict
 from collections.abc import Iterable, Sequence
 from typing import Final
 
+from vramledger.errors import CannotKnow
 from vramledger.simulate.keys import Key
+from vramledger.simulate.sentences import SHORT_OF_BLOCKS
 
 NULL: Final = 0  # stands where a block was given back; never free, never counted
 
@@ -46,7 +48,13 @@ class BlockPool:
         return 1.0 - (len(self.queue) / (self.size - 1))
 
     def take(self, count: int) -> list[int]:
-        """The first `count` free blocks; what they held is evicted."""
+        """The first `count` free blocks; what they held is evicted.
+
+        Raises `CannotKnow` when there are too few: only the window rule of vLLM 0.20 asks for more than
+        it found free, and its engine stops there.
+        """
+        if count > len(self.queue):
+            raise CannotKnow(SHORT_OF_BLOCKS)
         taken = [self.queue.popitem(last=False)[0] for _ in range(count)]
         for block in taken:
             self.forget(block)

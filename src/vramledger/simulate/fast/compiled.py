@@ -50,17 +50,22 @@ def compiled(function: Callable[_P, _R]) -> Callable[_P, _R]:
     return _jit(function, keep=False)
 
 
+def compiled_apart(function: Callable[_P, _R]) -> Callable[_P, _R]:
+    """Like `compiled`, for what happens seldom or takes long: not inlined, which compiles in less time."""
+    return _jit(function, keep=False, inline=False)
+
+
 def compiled_entry(function: Callable[_P, _R]) -> Callable[_P, _R]:
     """Compile a function that Python calls, with all that it calls, and keep the machine code."""
     return _jit(function, keep=CACHE is not None)
 
 
-def _jit(function: Callable[_P, _R], *, keep: bool) -> Callable[_P, _R]:
+def _jit(function: Callable[_P, _R], *, keep: bool, inline: bool = True) -> Callable[_P, _R]:
     options: dict[str, Any] = {
         "nogil": True,
         "error_model": "numpy",
         "_nrt": False,
-        "forceinline": True,
+        "forceinline": inline,
     }
     return cast("Callable[_P, _R]", numba.njit(cache=keep, **options)(function))
 

@@ -1,10 +1,13 @@
-"""What the compiled simulator cannot do yet, by name; the plain loop does all of it."""
+"""What the compiled simulator cannot do, by name; the plain loop does all of it."""
 
-from vramledger.engine.vllm.rules import WindowAdmission
+from typing import Final
+
 from vramledger.errors import CannotKnow
 from vramledger.simulate.fast.load import NEVER, Load
-from vramledger.simulate.groups import FullAttention, RecurrentState, SlidingWindow
+from vramledger.simulate.groups import FullAttention
 from vramledger.simulate.settings import Order, Settings
+
+_MOST_BLOCKS: Final = (1 << 31) - 1  # numbers of blocks have 32 bits
 
 
 def not_counted(settings: Settings, load: Load) -> str:
@@ -24,14 +27,11 @@ def not_counted(settings: Settings, load: Load) -> str:
 
 def not_followed(settings: Settings) -> str:
     """Why not even every block can be followed, or an empty text when it can."""
-    windows = any(isinstance(one, SlidingWindow) for one in settings.groups)
-    if any(isinstance(one, RecurrentState) for one in settings.groups):
-        return "recurrent states"
-    if settings.pipeline_stages > 1:
-        return "pipeline stages"
-    if windows and settings.rules.window_admission is WindowAdmission.ALWAYS:
-        return "the window rule of vLLM 0.20"
-    return ""
+    reasons = (
+        (settings.pipeline_stages > 1, "pipeline stages"),
+        (settings.num_blocks > _MOST_BLOCKS, f"pools of {settings.num_blocks:,} blocks"),
+    )
+    return next((reason for holds, reason in reasons if holds), "")
 
 
 def refuse_not_followed(settings: Settings) -> None:
@@ -39,5 +39,5 @@ def refuse_not_followed(settings: Settings) -> None:
     reason = not_followed(settings)
     if reason:
         raise CannotKnow(
-            f"The compiled simulator does not have {reason} yet; simulate with the plain loop."
+            f"The compiled simulator does not do {reason}, which the plain loop does, more slowly; give the pool fewer blocks."
         )

@@ -1,10 +1,11 @@
 """The second half of a step: the waiting requests, strictly in their order."""
 
+from vramledger.simulate.fast.blocks.chunks import align_chunk
 from vramledger.simulate.fast.blocks.queues import head_waiting, put_in_front, remove_waiting
 from vramledger.simulate.fast.blocks.running import add_part, is_open, known, most, places
-from vramledger.simulate.fast.blocks.tables import adopt, fits, grow, look_up, name_complete
+from vramledger.simulate.fast.blocks.tables import adopt, fits, look_up, name_complete, take_places
 from vramledger.simulate.fast.blocks.world import NOBODY, RUNNING, World
-from vramledger.simulate.fast.compiled import compiled
+from vramledger.simulate.fast.compiled import compiled, compiled_apart
 
 
 @compiled
@@ -24,7 +25,7 @@ def admit_waiting(world: World) -> None:
         put_in_front(world, world.passed_over[index])
 
 
-@compiled
+@compiled_apart
 def _start(world: World, rank: int) -> bool:
     engine, request = world.engine[0], world.requests[rank]
     found = look_up(world, rank)
@@ -38,19 +39,23 @@ def _start(world: World, rank: int) -> bool:
         if tokens > most(world):
             return False
     tokens = _first_chunk(world, tokens)
+    if engine.aligned:
+        tokens = align_chunk(world, rank, hit, tokens)
     if tokens == 0:
         return False
+    if engine.aligned and drafts > 0 and tokens != 1 + drafts:
+        tokens, drafts = 1, 0
     spare = int(engine.watermark) if engine.running > 0 else 0
     if engine.whole_prompt:
         whole = min(known(world, rank), int(engine.max_model_len))
-        if not fits(world, whole, found, spare, True):
+        if not fits(world, rank, whole, whole, found, spare, True):
             return False
     slots = places(world, rank, hit + tokens)
-    if not fits(world, slots, found, spare, False):
+    if not fits(world, rank, slots, hit + tokens, found, spare, False):
         return False
     remove_waiting(world, rank)
     adopt(world, rank, found)
-    grow(world, rank, slots, hit)
+    take_places(world, rank, slots, hit + tokens)
     name_complete(world, rank, min(hit + tokens, known(world, rank)))
     world.running[engine.running], world.due[engine.running] = rank, NOBODY
     engine.running += 1

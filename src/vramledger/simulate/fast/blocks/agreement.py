@@ -3,18 +3,18 @@
 from vramledger.simulate.fast.blocks.names import name_of, owner_of
 from vramledger.simulate.fast.blocks.pool import find
 from vramledger.simulate.fast.blocks.windows import width
-from vramledger.simulate.fast.blocks.world import NOBODY, NULL, World
-from vramledger.simulate.fast.compiled import compiled
+from vramledger.simulate.fast.blocks.world import FULL, NOBODY, NULL, STATEFUL, WINDOW, World
+from vramledger.simulate.fast.compiled import compiled, compiled_apart
 
 
-@compiled
+@compiled_apart
 def agree(world: World, rank: int, tokens: int) -> int:
     """Tokens of the prefix that every kind has, of the first `tokens`; blocks are left in `world.hit`."""
     engine, kinds = world.engine[0], world.kinds
     for kind in range(len(kinds)):
         kinds[kind].found, kinds[kind].dropped = NOBODY, 0
     once = len(kinds) == 1 and engine.groups == 1
-    once |= len(kinds) == 2 and world.windows[world.members[0]] == 0
+    once |= len(kinds) == 2 and world.ways[world.members[0]] == FULL
     longest, limit = 0, tokens - 1
     while True:
         length = limit
@@ -32,18 +32,21 @@ def agree(world: World, rank: int, tokens: int) -> int:
 @compiled
 def _shorten(world: World, rank: int, kind: int, length: int, tokens: int) -> int:
     engine, one = world.engine[0], world.kinds[kind]
-    full = world.windows[world.members[one.first]] == 0
-    if full and one.found != NOBODY:
+    way = world.ways[world.members[one.first]]
+    if way == FULL and one.found != NOBODY:
         return min(length, int(one.found))
     size = int(engine.block_size)
     drop = 1 if engine.drops_last and not one.dropped else 0
     reach = length
-    if drop and not (len(world.kinds) == 1 and engine.groups == 1):
+    if drop and way != STATEFUL and not (len(world.kinds) == 1 and engine.groups == 1):
         reach = min(length + size, tokens // size * size)
     blocks = reach // size
-    blocks = (
-        _run(world, rank, kind, blocks, drop) if full else _tail(world, rank, kind, blocks, drop)
-    )
+    if way == FULL:
+        blocks = _run(world, rank, kind, blocks, drop)
+    elif way == WINDOW:
+        blocks = _tail(world, rank, kind, blocks, drop)
+    else:
+        blocks = _last_state(world, rank, kind, blocks)
     one.found = blocks * size
     if drop:
         one.dropped = 1
@@ -95,3 +98,15 @@ def _tail(world: World, rank: int, kind: int, count: int, drop: int) -> int:
         for index in range(kept - run):
             world.hit[world.members[member], index] = NULL
     return kept - drop if kept > 0 else 0
+
+
+@compiled
+def _last_state(world: World, rank: int, kind: int, count: int) -> int:
+    """Blocks up to the last state that is there; before it stand null blocks."""
+    one, index = world.kinds[kind], count - 1
+    while index >= 0 and not _is_there(world, rank, kind, index):
+        index -= 1
+    for member in range(one.first, one.first + one.count):
+        for before in range(index):
+            world.hit[world.members[member], before] = NULL
+    return index + 1

@@ -1,22 +1,30 @@
 """What is left when a run is over: requests that never got their blocks."""
 
+from typing import Any
+
 import numpy as np
 
+from vramledger.errors import CannotKnow
 from vramledger.simulate.fast.blocks.queues import head_waiting
-from vramledger.simulate.fast.blocks.world import World
+from vramledger.simulate.fast.blocks.states import state_need
+from vramledger.simulate.fast.blocks.world import STATEFUL, WINDOW, World
 from vramledger.simulate.fast.records import OPEN, UNSET
-from vramledger.simulate.sentences import never_starts, outgrows
+from vramledger.simulate.sentences import SHORT_OF_BLOCKS, never_starts, outgrows
 
 
 def close(world: World) -> None:
-    """Write down what open requests were given before nobody could go on."""
+    """Write down what open requests were given before nobody could go on.
+
+    Raises `CannotKnow` where the engine itself would have stopped with an error.
+    """
     engine, records = world.engine[0], world.records
+    if engine["broken"]:
+        raise CannotKnow(SHORT_OF_BLOCKS)
     unfinished = records["ending"] == OPEN
     records["output_tokens"][unfinished] = world.requests["generated"][unfinished]
     for rank in world.running[: engine["running"]]:
         request = world.requests[rank]
-        table = world.tables[request["table"]][:, : request["held"]]
-        records["block_ns"][rank] += np.count_nonzero(table) * engine["busy"]
+        records["block_ns"][rank] += _holding(world, request) * engine["busy"]
 
 
 def why_stuck(world: World) -> str:
@@ -30,8 +38,31 @@ def why_stuck(world: World) -> str:
     rank = int(world.running[0]) if engine["running"] else head_waiting(world)
     request = world.requests[rank]
     tokens = int(request["prompt"]) + int(request["generated"])
-    required = -(-min(tokens, int(engine["max_model_len"])) // int(engine["block_size"]))
-    size, computed = int(engine["block_size"]), int(request["computed"])
-    skipped = np.where(world.windows > 0, computed - world.windows + 1, 0).clip(min=0) // size
-    need = int((required - np.maximum(skipped, request["held"])).clip(min=0).sum())
+    slots = min(tokens, int(engine["max_model_len"]))
+    need = sum(_need(world, rank, group, slots) for group in range(len(world.ways)))
     return never_starts(rank, tokens, need, usable)
+
+
+def _holding(world: World, request: Any) -> int:
+    """Blocks that a running request holds."""
+    table = int(request["table"])
+    total = 0
+    for group, way in enumerate(world.ways):
+        held = world.states["held"][table, group] if way == STATEFUL else request["held"]
+        total += int(np.count_nonzero(world.tables[table, group, :held]))
+    return total
+
+
+def _need(world: World, rank: int, group: int, slots: int) -> int:
+    """Blocks of a group that must be free for a request's first `slots` tokens to have a place."""
+    engine, request = world.engine[0], world.requests[rank]
+    computed, size = int(request["computed"]), int(engine["block_size"])
+    if world.ways[group] == STATEFUL:
+        return state_need(world, rank, group, computed, slots, 0, True)
+    skipped = 0
+    if world.ways[group] == WINDOW:
+        skipped = max(0, computed - int(world.windows[group]) + 1) // size
+    required = -(-slots // size)
+    if engine["always_capped"]:
+        required = min(required, int(world.caps[group]))
+    return max(required - max(skipped, int(request["held"])), 0)

@@ -1,11 +1,15 @@
 """Which blocks are free, in which order they go out, and what the named ones hold.
 
-Free blocks stand in a ring through the null block; blocks of one bucket of names stand in a chain,
-the oldest name first, so that the first that fits is the one that vLLM finds.
+Free blocks stand in a row of slots, `ring`, from `head` to `tail`; a block that is held again leaves its slot behind,
+which is passed over later. Listed blocks of one bucket of names stand in a chain, the oldest name first, so
+that the first that fits is the one that vLLM finds.
+
+Where every group keeps all its blocks (`ENGINE.late`), blocks that only their own request can ask for are `OWN` until
+it is preempted: named, but in no bucket, since nobody looks for them before.
 """
 
-from vramledger.simulate.fast.blocks.world import NAMELESS, NOBODY, NULL, World
-from vramledger.simulate.fast.compiled import compiled
+from vramledger.simulate.fast.blocks.world import HELD, LISTED, NAMELESS, NOBODY, NULL, World
+from vramledger.simulate.fast.compiled import compiled, compiled_apart
 
 
 @compiled
@@ -41,12 +45,34 @@ def publish(world: World, block: int, owner: int, name: int, group: int) -> None
     else:
         blocks[bucket.newest].newer = block
     bucket.newest = block
+    world.marks[block] = LISTED
     if engine.hybrid or (name == engine.missing_name and owner == engine.missing_owner):
         engine.sought = NOBODY
 
 
 @compiled
-def _evict(world: World, block: int) -> None:
+def stamp(world: World, owner: int, name: int, group: int) -> None:
+    """Note that a name was given in this step, on all blocks that have it."""
+    blocks = world.blocks
+    block = world.buckets[_bucket(world, owner, name, group)].oldest
+    while block != NULL:
+        if holds_name(world, block, owner, name, group):
+            world.stamps[block] = world.engine[0].next_step
+        block = blocks[block].newer
+
+
+@compiled
+def holds_name(world: World, block: int, owner: int, name: int, group: int) -> bool:
+    """Whether a block is listed under a name."""
+    one = world.blocks[block]
+    if world.marks[block] != LISTED:
+        return False
+    return bool(one.name == name and one.owner == owner and one.group == group)
+
+
+@compiled
+def forget(world: World, block: int) -> None:
+    """Let nobody find a listed block any more."""
     engine, blocks = world.engine[0], world.blocks
     one = blocks[block]
     bucket = world.buckets[_bucket(world, one.owner, one.name, one.group)]
@@ -58,60 +84,93 @@ def _evict(world: World, block: int) -> None:
         bucket.newest = one.older
     else:
         blocks[one.newer].older = one.older
-    one.group = NAMELESS
+    world.marks[block] = NAMELESS
     engine.sought = NOBODY
 
 
 @compiled
-def _unlink(world: World, block: int) -> None:
-    blocks = world.blocks
-    before, after = blocks[block].before, blocks[block].after
-    blocks[before].after = after
-    blocks[after].before = before
-    world.engine[0].free -= 1
-
-
-@compiled
-def _link_behind(world: World, block: int, before: int) -> None:
-    blocks = world.blocks
-    after = blocks[before].after
-    blocks[block].before, blocks[block].after = before, after
-    blocks[before].after = block
-    blocks[after].before = block
-    world.engine[0].free += 1
-
-
-@compiled
-def take(world: World) -> int:
-    """The first free block; what it held is evicted."""
-    block = int(world.blocks[NULL].after)
-    _unlink(world, block)
-    if world.blocks[block].group != NAMELESS:
-        _evict(world, block)
-    world.blocks[block].references = 1
-    return block
+def take_row(world: World, table: int, group: int, start: int, end: int) -> None:
+    """The first free blocks into columns of a table; what they held is evicted. Too few break the engine."""
+    engine, ring, holds = world.engine[0], world.ring, world.holds
+    if end - start > engine.free:
+        engine.broken = True
+        return
+    mask, head, index = len(ring) - 1, engine.head, start
+    while index < end:
+        slot = head & mask
+        head += 1
+        block = ring[slot]
+        one = holds[block]
+        if one.place != slot:
+            continue
+        if world.marks[block] == LISTED:
+            forget(world, block)
+        world.marks[block] = NAMELESS
+        one.references, one.place = 1, HELD
+        world.tables[table, group, index] = block
+        index += 1
+    engine.head = head
+    engine.free -= end - start
 
 
 @compiled
 def touch(world: World, block: int) -> None:
     """Hold a block that was found by name."""
-    if world.blocks[block].references == 0:
-        _unlink(world, block)
-    world.blocks[block].references += 1
+    one = world.holds[block]
+    if one.references == 0:
+        one.place = HELD
+        world.engine[0].free -= 1
+    one.references += 1
+
+
+@compiled
+def make_space(world: World, count: int) -> None:
+    """Room for `count` more slots at either end: free blocks close up where others have left."""
+    engine, ring = world.engine[0], world.ring
+    if engine.tail - engine.head + count > len(ring):
+        _close_up(world)
+
+
+@compiled_apart
+def _close_up(world: World) -> None:
+    engine, ring, holds = world.engine[0], world.ring, world.holds
+    mask, place = len(ring) - 1, engine.head
+    for old in range(engine.head, engine.tail):
+        block = ring[old & mask]
+        if holds[block].place == old & mask:
+            ring[place & mask] = block
+            holds[block].place = place & mask
+            place += 1
+    engine.tail = place
 
 
 @compiled
 def give_back(world: World, block: int, first: int) -> int:
-    """Let go of a block; one without a name goes behind `first` at the head of the queue.
+    """Let go of a block, which goes out after all others; one without a name goes first.
 
-    Returns the block behind which the next of the same request goes, NULL for the first.
+    There must be space. Those that go first are only put aside, behind `first` others, for `put_first`; returns
+    how many there are now.
     """
-    one = world.blocks[block]
+    engine, one = world.engine[0], world.holds[block]
     one.references -= 1
     if one.references > 0:
         return first
-    if one.group == NAMELESS and world.engine[0].uncached_first:
-        _link_behind(world, block, first)
-        return block
-    _link_behind(world, block, world.blocks[NULL].before)
+    if engine.uncached_first and world.marks[block] == NAMELESS:
+        world.aside[first] = block
+        return first + 1
+    slot = engine.tail & (len(world.ring) - 1)
+    world.ring[slot], one.place = block, slot
+    engine.tail += 1
+    engine.free += 1
     return first
+
+
+@compiled
+def put_first(world: World, count: int) -> None:
+    """The blocks put aside go out before all others, in the order in which they were given back."""
+    engine, ring = world.engine[0], world.ring
+    for index in range(count - 1, -1, -1):
+        engine.head -= 1
+        slot, block = engine.head & (len(ring) - 1), world.aside[index]
+        ring[slot], world.holds[block].place = block, slot
+    engine.free += count

@@ -28,6 +28,8 @@ def advance(world: World) -> bool:
     while engine.rows < len(world.rows) or (engine.lockstep and engine.phase == WAITING):
         if not _go_on(world) or (engine.stops and engine.ended > ended):
             return True
+        if engine.broken:
+            return True
     return False
 
 

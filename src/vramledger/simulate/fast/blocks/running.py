@@ -1,11 +1,12 @@
 """The first half of a step: tokens and blocks for the requests that run."""
 
 from vramledger.simulate.fast.blocks.calm import wake
+from vramledger.simulate.fast.blocks.chunks import align_chunk
 from vramledger.simulate.fast.blocks.queues import put_in_front
-from vramledger.simulate.fast.blocks.tables import grow, name_complete, release
+from vramledger.simulate.fast.blocks.tables import grow, list_own, name_complete, release
 from vramledger.simulate.fast.blocks.windows import forget_skipped
 from vramledger.simulate.fast.blocks.world import PREEMPTED, World
-from vramledger.simulate.fast.compiled import compiled
+from vramledger.simulate.fast.compiled import compiled, compiled_apart
 from vramledger.simulate.sentences import TIMES_ENOUGH
 
 
@@ -102,7 +103,8 @@ def _tokens_wanted(world: World, rank: int) -> int:
     tokens = known(world, rank) + int(request.drafts) + placeholders - computed
     if 0 < engine.cap < tokens:
         tokens = int(engine.cap)
-    return min(tokens, most(world), int(engine.max_model_len) - computed - 1)
+    tokens = min(tokens, most(world), int(engine.max_model_len) - computed - 1)
+    return align_chunk(world, rank, computed, tokens) if engine.aligned else tokens
 
 
 @compiled
@@ -113,7 +115,7 @@ def _make_room(world: World, rank: int, tokens: int) -> bool:
     slots = places(world, rank, scheduled)
     forget_skipped(world, rank)
     computed = int(request.computed)
-    while not grow(world, rank, slots, computed):
+    while not grow(world, rank, slots, computed, scheduled):
         place = _victim(world)
         victim = int(world.running[place])
         preempt(world, place)
@@ -158,11 +160,12 @@ def place_of(world: World, rank: int) -> int:
     return place
 
 
-@compiled
+@compiled_apart
 def preempt(world: World, place: int) -> None:
     """Take a request's blocks; it computes everything again when its turn comes."""
     engine, rank = world.engine[0], int(world.running[place])
     wake(world, place)
+    list_own(world, rank)
     if place < engine.index:
         engine.index -= 1
         _take_part_back(world, rank)
@@ -210,7 +213,7 @@ def _note_outgrown(world: World, rank: int) -> None:
     engine.thrashes = request.outgrown_times >= TIMES_ENOUGH
 
 
-@compiled
+@compiled_apart
 def abandon(world: World, rank: int) -> None:
     """A request that is over while it runs leaves the list."""
     place = place_of(world, rank)

@@ -6,7 +6,7 @@ from vramledger.simulate.fast.blocks.queues import remove_waiting
 from vramledger.simulate.fast.blocks.running import abandon, known
 from vramledger.simulate.fast.blocks.tables import name_complete, release
 from vramledger.simulate.fast.blocks.world import ABORTED, FINISHED, NOBODY, RUNNING, World
-from vramledger.simulate.fast.compiled import compiled
+from vramledger.simulate.fast.compiled import compiled, compiled_apart
 from vramledger.simulate.fast.records import INCOMPLETE, OK, UNSET
 from vramledger.simulate.settings import ACCEPTANCE_SCALE
 
@@ -78,7 +78,7 @@ def _deliver(world: World, rank: int, drafts: int, stale: bool) -> None:  # noqa
         _finish(world, rank)
 
 
-@compiled
+@compiled_apart
 def _finish(world: World, rank: int) -> None:
     request = world.requests[rank]
     waited = request.status != RUNNING

@@ -2,10 +2,19 @@
 
 from vramledger.simulate.fast.blocks.agreement import agree
 from vramledger.simulate.fast.blocks.names import name_of, owner_of, shared_blocks
-from vramledger.simulate.fast.blocks.pool import find, give_back, publish, take, touch
+from vramledger.simulate.fast.blocks.pool import (
+    find,
+    give_back,
+    make_space,
+    publish,
+    put_first,
+    take_row,
+    touch,
+)
+from vramledger.simulate.fast.blocks.states import clear_state, grow_state, name_states, state_need
 from vramledger.simulate.fast.blocks.windows import is_kept, skipped_blocks
-from vramledger.simulate.fast.blocks.world import NOBODY, NULL, World
-from vramledger.simulate.fast.compiled import compiled
+from vramledger.simulate.fast.blocks.world import NOBODY, NULL, OWN, STATEFUL, World
+from vramledger.simulate.fast.compiled import compiled, compiled_apart
 
 
 @compiled
@@ -25,7 +34,7 @@ def look_up(world: World, rank: int) -> int:
     return found - 1 if engine.drops_last and found > 0 else found
 
 
-@compiled
+@compiled_apart
 def _search(world: World, rank: int) -> None:
     engine, request = world.engine[0], world.requests[rank]
     size = engine.block_size
@@ -57,13 +66,21 @@ def _evictable(world: World, group: int, start: int, found: int) -> int:
     count = 0
     for index in range(start, found):
         block = world.hit[group, index]
-        count += block != NULL and world.blocks[block].references == 0
+        count += block != NULL and world.holds[block].references == 0
     return count
 
 
 @compiled
-def fits(world: World, slots: int, found: int, spare: int, capped: bool) -> bool:  # noqa: FBT001
-    """Whether a request that holds nothing can have places for `slots` tokens.
+def fits(
+    world: World,
+    rank: int,
+    slots: int,
+    scheduled: int,
+    found: int,
+    spare: int,
+    capped: bool,  # noqa: FBT001 - compiled
+) -> bool:
+    """Whether a request that holds nothing can have places for `slots` tokens, of which some are scheduled.
 
     `capped` is the admission test, which counts no more of a window than it ever holds.
     """
@@ -72,12 +89,18 @@ def fits(world: World, slots: int, found: int, spare: int, capped: bool) -> bool
     required = -(-slots // size)
     room = int(engine.free) - spare
     for group in range(engine.groups):
+        if world.ways[group] == STATEFUL:
+            room -= state_need(world, rank, group, found * size, scheduled, found, capped)
+            continue
         skipped = skipped_blocks(world, group, found * size)
-        most = min(required, int(world.caps[group])) if capped else required
+        within = capped or engine.always_capped
+        most = min(required, int(world.caps[group])) if within else required
         room -= max(most - max(skipped, found), 0)
     if room < 0 or room >= found * engine.groups:
         return bool(room >= 0)  # whether or not the blocks found are held by others
     for group in range(engine.groups):
+        if world.ways[group] == STATEFUL:
+            continue
         room -= _evictable(world, group, skipped_blocks(world, group, found * size), found)
     return bool(room >= 0)
 
@@ -99,32 +122,50 @@ def adopt(world: World, rank: int, found: int) -> None:
             if block != NULL:
                 touch(world, block)
                 held += 1
+        if engine.stateful:
+            clear_state(world, request.table, group, found)
     world.records[rank].block_ns -= held * engine.busy
 
 
 @compiled
-def grow(world: World, rank: int, slots: int, computed: int) -> bool:
+def grow(world: World, rank: int, slots: int, computed: int, scheduled: int) -> bool:
     """Take blocks until `slots` tokens have a place; False, and nothing taken, when they are short.
 
     `computed` are the tokens before this step: blocks before their windows are not asked for, though
-    taken with the others.
+    taken with the others. `scheduled` are those after it.
     """
     engine, request = world.engine[0], world.requests[rank]
     held = int(request.held)
-    if slots <= held * engine.block_size:
+    if slots <= held * engine.block_size and not engine.stateful:
         return True
     required = -(-slots // engine.block_size)
     need = 0
     for group in range(engine.groups):
-        need += max(required - max(held, skipped_blocks(world, group, computed)), 0)
+        if world.ways[group] == STATEFUL:
+            need += state_need(world, rank, group, computed, scheduled, 0, False)
+            continue
+        most = min(required, int(world.caps[group])) if engine.always_capped else required
+        need += max(most - max(held, skipped_blocks(world, group, computed)), 0)
     if need > engine.free:
         return False
-    for group in range(engine.groups):
-        for index in range(held, required):
-            world.tables[request.table, group, index] = take(world)
-    request.held = required
-    world.records[rank].block_ns -= (required - held) * engine.groups * engine.busy
+    take_places(world, rank, slots, scheduled)
     return True
+
+
+@compiled
+def take_places(world: World, rank: int, slots: int, scheduled: int) -> None:
+    """Take the blocks that a request needs for `slots` tokens; there must be enough."""
+    engine, request = world.engine[0], world.requests[rank]
+    held, required = int(request.held), -(-slots // int(engine.block_size))
+    taken = 0
+    for group in range(engine.groups):
+        if world.ways[group] == STATEFUL:
+            taken += grow_state(world, rank, group, scheduled)
+        elif required > held:
+            take_row(world, request.table, group, held, required)
+            taken += required - held
+    request.held = max(held, required)
+    world.records[rank].block_ns -= taken * engine.busy
 
 
 @compiled
@@ -132,17 +173,63 @@ def name_complete(world: World, rank: int, tokens: int) -> None:
     """Name the blocks that `tokens` tokens fill."""
     engine, request = world.engine[0], world.requests[rank]
     start = int(request.published)
+    if engine.aligned:
+        _name_with_states(world, rank, tokens)
     if not engine.caching or tokens < (start + 1) * engine.block_size:
         return
     end = tokens // engine.block_size
+    if not engine.late or start < shared_blocks(world, rank):
+        _name_blocks(world, rank, start, end)
+        return
+    for group in range(engine.groups):
+        for index in range(start, end):
+            world.marks[world.tables[request.table, group, index]] = OWN
+    request.published = end
+
+
+@compiled_apart
+def _name_blocks(world: World, rank: int, start: int, end: int) -> None:
+    engine, request = world.engine[0], world.requests[rank]
     shared = min(max(shared_blocks(world, rank), start), end)
     for group in range(engine.groups):
-        _name_shared(world, rank, group, start, shared)
-        for index in range(shared, end):
-            block = world.tables[request.table, group, index]
-            if block != NULL and is_kept(world, rank, group, index):
-                publish(world, block, -1 - rank, index, group)
+        if world.ways[group] != STATEFUL:
+            _name_shared(world, rank, group, start, shared)
+            _name_own(world, rank, group, shared, end)
     request.published = end
+
+
+@compiled_apart
+def _name_with_states(world: World, rank: int, tokens: int) -> None:
+    for group in range(world.engine[0].groups):
+        if world.ways[group] == STATEFUL:
+            name_states(world, rank, group, int(world.requests[rank].published), tokens)
+
+
+@compiled
+def _name_own(world: World, rank: int, group: int, start: int, end: int) -> None:
+    """Name blocks that only their own request can ask for."""
+    table = world.requests[rank].table
+    if world.engine[0].late:
+        for index in range(start, end):
+            world.marks[world.tables[table, group, index]] = OWN
+        return
+    for index in range(start, end):
+        block = world.tables[table, group, index]
+        if block != NULL and is_kept(world, rank, group, index):
+            publish(world, block, -1 - rank, index, group)
+
+
+@compiled_apart
+def list_own(world: World, rank: int) -> None:
+    """A request is about to be preempted: it may ask for its blocks again."""
+    engine, request = world.engine[0], world.requests[rank]
+    if not engine.late:
+        return
+    for group in range(engine.groups):
+        for index in range(request.published):
+            block = world.tables[request.table, group, index]
+            if world.marks[block] == OWN:
+                publish(world, block, -1 - rank, index, group)
 
 
 @compiled
@@ -162,7 +249,7 @@ def _name_shared(world: World, rank: int, group: int, start: int, end: int) -> N
             index += 1
 
 
-@compiled
+@compiled_apart
 def release(world: World, rank: int) -> None:
     """Give all blocks of a request back, the last one first."""
     engine, request = world.engine[0], world.requests[rank]
@@ -170,12 +257,16 @@ def release(world: World, rank: int) -> None:
         return
     held = 0
     for group in range(engine.groups):
-        first = NULL
-        for index in range(request.held - 1, -1, -1):
+        stateful = world.ways[group] == STATEFUL
+        columns = int(world.states[request.table, group].held if stateful else request.held)
+        make_space(world, columns)
+        first = 0
+        for index in range(columns - 1, -1, -1):
             block = world.tables[request.table, group, index]
             if block != NULL:
                 first = give_back(world, block, first)
                 held += 1
+        put_first(world, first)
     world.records[rank].block_ns += held * engine.busy
     world.unused[engine.unused] = request.table
     engine.unused += 1

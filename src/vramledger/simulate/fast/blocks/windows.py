@@ -3,18 +3,21 @@
 After `cache.window` and `cache.boundaries`. A window of 0 stands for full attention.
 """
 
-from vramledger.simulate.fast.blocks.pool import give_back
-from vramledger.simulate.fast.blocks.world import EVERY_BLOCK, NULL, World
+from vramledger.simulate.fast.blocks.pool import give_back, make_space, put_first
+from vramledger.simulate.fast.blocks.states import forget_states
+from vramledger.simulate.fast.blocks.world import EVERY_BLOCK, FULL, NULL, STATEFUL, WINDOW, World
 from vramledger.simulate.fast.compiled import compiled
 
 
 @compiled
 def skipped_blocks(world: World, group: int, computed: int) -> int:
     """Leading blocks of a group that nobody reads once `computed` tokens are there."""
-    window = int(world.windows[group])
-    if window == 0:
+    way, size = world.ways[group], int(world.engine[0].block_size)
+    if way == FULL:
         return 0
-    return max(0, computed - window + 1) // int(world.engine[0].block_size)
+    if way == STATEFUL:
+        return max(0, computed - 1) // size
+    return max(0, computed - int(world.windows[group]) + 1) // size
 
 
 @compiled
@@ -33,8 +36,13 @@ def forget_skipped(world: World, rank: int) -> None:
     processed = max(0, int(request.computed) - in_flight)
     freed = 0
     for group in range(engine.groups):
-        first = NULL
+        if world.ways[group] == STATEFUL:
+            freed += forget_states(world, rank, group, processed)
+        if world.ways[group] != WINDOW:
+            continue
+        first = 0
         end = min(skipped_blocks(world, group, processed), int(request.held))
+        make_space(world, end)
         for index in range(end - 1, -1, -1):
             block = world.tables[request.table, group, index]
             if block == NULL:
@@ -42,6 +50,7 @@ def forget_skipped(world: World, rank: int) -> None:
             first = give_back(world, block, first)
             world.tables[request.table, group, index] = NULL
             freed += 1
+        put_first(world, first)
     world.records[rank].block_ns += freed * engine.busy
 
 
@@ -49,7 +58,7 @@ def forget_skipped(world: World, rank: int) -> None:
 def is_kept(world: World, rank: int, group: int, index: int) -> bool:
     """Whether a later request could ask for a complete block."""
     engine = world.engine[0]
-    if world.windows[group] == 0:
+    if world.ways[group] == FULL:
         return True
     shift = 1 if engine.drops_last else 0
     wide = width(world, group, shift)

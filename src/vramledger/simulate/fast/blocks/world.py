@@ -4,20 +4,24 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 
+from vramledger.engine.vllm.rules import WindowAdmission
 from vramledger.simulate.cache.kv_cache import KvCache
 from vramledger.simulate.cache.window import WindowBlocks
 from vramledger.simulate.fast.advancing import ADVANCING, FOREVER
 from vramledger.simulate.fast.load import NEVER, Load
 from vramledger.simulate.fast.records import FEATURES, STEP
-from vramledger.simulate.groups import FullAttention, SlidingWindow
+from vramledger.simulate.fast.sharing import without_lone_tails
+from vramledger.simulate.groups import FullAttention, RecurrentState, SlidingWindow
 from vramledger.simulate.settings import Order, Settings
 from vramledger.simulate.step_cost import StepCost
 
 if TYPE_CHECKING:
     from vramledger.simulate.fast.load import Integers, Rows
 
-NULL: Final = 0  # the null block; both ends of the free queue hang on it
-NAMELESS: Final = -1
+FULL, WINDOW, STATEFUL = range(3)  # ways of a group
+NULL: Final = 0  # the null block, which stands for none
+NAMELESS, OWN, LISTED = range(3)  # marks of a block, as `pool` has them
+HELD: Final = -1  # the place of a block that is not free
 NOBODY: Final = -1
 UNCAPPED: Final = 1 << 60
 EVERY_BLOCK: Final = -1  # an interval of checkpoints that keeps all
@@ -50,9 +54,16 @@ ENGINE: Final = np.dtype(
         ("lookahead_at_admission", np.bool_),
         ("lone_uncapped", np.bool_),
         ("own_ends_running", np.bool_),
-        ("hybrid", np.bool_),  # some group has a window
+        ("hybrid", np.bool_),  # some group has a window or states
+        ("stateful", np.bool_),  # some group has states
+        ("aligned", np.bool_),  # at block boundaries
+        ("always_capped", np.bool_),
+        ("broken", np.bool_),  # it took blocks that were not there
+        ("largest_chunk", np.int64),
+        ("alignment", np.int64),  # of states that every group writes inside a chunk, or 0
         ("processed_only", np.bool_),
         ("rests", np.bool_),  # decodes may rest, as `calm` has it
+        ("late", np.bool_),  # own blocks are listed when their request is preempted
         ("lockstep", np.bool_),  # time counts steps, and empty ones are sent too
         ("interval", np.int64),
         # the clock
@@ -68,6 +79,8 @@ ENGINE: Final = np.dtype(
         ("returned", np.int64),  # steps that came back since the last was scheduled
         # requests and blocks
         ("free", np.int64),
+        ("head", np.int64),  # of the ring of free blocks
+        ("tail", np.int64),
         ("total", np.int64),
         ("coming", np.int64),
         ("waiting", np.int64),
@@ -132,20 +145,30 @@ REQUEST: Final = np.dtype(
     align=True,
 )
 
-BLOCK: Final = np.dtype(
+STATE: Final = np.dtype(
     [
-        ("owner", np.int64),  # salt of a shared prefix, or below 0 for one request's own
-        ("name", np.int64),
-        ("group", np.int32),  # NAMELESS for one without a name
-        ("references", np.int32),
-        ("older", np.int32),  # in its bucket of names
-        ("newer", np.int32),
-        ("before", np.int32),  # in the free queue
-        ("after", np.int32),
+        ("held", np.int32),  # columns
+        ("previous", np.int32),  # column of the state before the running one
+        ("retired", np.int32),  # leading columns that hold no state any more
+        ("position", np.int32),  # tokens of the state written inside the last chunk
+        ("column", np.int32),  # and where it is
+        ("began", np.bool_),
     ],
     align=True,
 )
 
+BLOCK: Final = np.dtype(
+    [
+        ("owner", np.int64),  # salt of a shared prefix, or below 0 for one request's own
+        ("name", np.int64),
+        ("older", np.int32),  # in its bucket of names
+        ("newer", np.int32),
+        ("group", np.int32),
+    ],
+    align=True,
+)
+
+HOLD: Final = np.dtype([("references", np.int32), ("place", np.int32)], align=True)
 KIND: Final = np.dtype([(name, np.int64) for name in ("first", "count", "found", "dropped")])
 BUCKET: Final = np.dtype([("oldest", np.int32), ("newest", np.int32)], align=True)
 PART: Final = np.dtype(
@@ -166,7 +189,11 @@ class World(NamedTuple):
     pieces: int
     records: "Rows"
     requests: "Rows"
-    blocks: "Rows"
+    blocks: "Rows"  # of listed blocks, what they hold
+    marks: "Integers"
+    holds: "Rows"  # who holds a block, or where it stands in the ring
+    ring: "Integers"
+    aside: "Integers"  # blocks about to be put first
     buckets: "Rows"
     tables: "Integers"  # [tables, groups, blocks of a longest request]
     unused: "Integers"  # tables nobody has
@@ -176,6 +203,12 @@ class World(NamedTuple):
     flights: "Rows"
     waiting: "Rows"  # heap, by priority only
     leaving: "Rows"  # heap of clients that go away
+    ways: "Integers"  # of each group: FULL, WINDOW or STATEFUL
+    speculative: "Integers"  # states of drafts
+    alignments: "Integers"  # of states written inside a chunk, 0 for never
+    states: "Rows"  # [tables, groups] of STATE
+    stamps: "Integers"  # of each block, the step after that in which its state was named
+    wanted: "Integers"  # of each group, the state to be written inside the chunk
     windows: "Integers"  # of each group, 0 for full attention
     caps: "Integers"  # most blocks of a window, UNCAPPED for none
     members: "Integers"  # groups by kind, full attention first
@@ -195,17 +228,19 @@ def new_world(
     """An engine before the first arrival; `rows` steps are kept before they must be handed out."""
     total, groups = len(load.asked), len(settings.groups)
     seqs = min(settings.max_num_seqs, total + 1)
-    columns = -(-settings.max_model_len // settings.block_size)
+    drafts = max(getattr(one, "speculative", 0) for one in settings.groups)
+    columns = -(-settings.max_model_len // settings.block_size) + drafts
     leaving = int((load.asked["cancel_after_ns"] != NEVER).sum())
     by_priority = settings.order is Order.PRIORITY
     return World(
         engine=_engine(settings, total, seqs, seed),
-        asked=load.asked,
+        asked=without_lone_tails(load).asked,
         prefix=load.prefix,
         pieces=load.pieces,
         records=records,
         requests=_requests(load),
-        blocks=_blocks(settings.num_blocks),
+        **_blocks(settings.num_blocks),
+        aside=np.zeros(columns + 1, np.int32),
         buckets=np.zeros(1 << settings.num_blocks.bit_length(), BUCKET),
         tables=np.zeros((seqs, groups, columns), np.int32),
         unused=np.arange(seqs)[::-1].copy(),
@@ -216,6 +251,7 @@ def new_world(
         waiting=np.zeros(total + 1 if by_priority else 1, ENTRY),
         leaving=np.zeros(leaving + 1, ENTRY),
         **_groups(settings),
+        **_states(settings, seqs),
         hit=np.zeros((groups, columns + 1), np.int32),
         admitted=np.zeros(seqs, PART),
         preempted=np.zeros(2 * seqs, np.int64),
@@ -254,6 +290,35 @@ def _groups(settings: Settings) -> dict[str, Any]:
     }
 
 
+def _states(settings: Settings, seqs: int) -> dict[str, Any]:
+    """What is known of groups of states; next to nothing where there are none."""
+    groups = settings.groups
+    kinds = [one for one in groups if isinstance(one, RecurrentState)]
+    ways = {FullAttention: FULL, SlidingWindow: WINDOW, RecurrentState: STATEFUL}
+    return {
+        "ways": np.array([ways[type(one)] for one in groups], np.int64),
+        "speculative": np.array([getattr(one, "speculative", 0) for one in groups], np.int64),
+        "alignments": np.array([getattr(one, "checkpoint", 0) or 0 for one in groups], np.int64),
+        "states": np.zeros((seqs, len(groups)) if kinds else (1, 1), STATE),
+        "stamps": np.zeros(settings.num_blocks if kinds else 1, np.int64),
+        "wanted": np.full(len(groups), NOBODY),
+    }
+
+
+def _state_values(settings: Settings) -> dict[str, Any]:
+    kinds = [one for one in settings.groups if isinstance(one, RecurrentState)]
+    budget = settings.scheduled_tokens or settings.token_budget
+    threshold = settings.long_prefill_threshold
+    alignments = [one.checkpoint for one in kinds]
+    everywhere = bool(kinds) and None not in alignments
+    return {
+        "stateful": bool(kinds),
+        "aligned": bool(kinds) and settings.prefix_caching,
+        "largest_chunk": min(budget, threshold) if threshold else budget,
+        "alignment": alignments[0] if everywhere else 0,
+    }
+
+
 def _requests(load: Load) -> "Rows":
     requests = np.zeros(len(load.asked), REQUEST)
     requests["prompt"] = load.asked["input_tokens"]
@@ -269,18 +334,26 @@ def open_request(world: World, rank: int) -> None:
     request["prompt"], request["asked"] = asked["input_tokens"], asked["output_tokens"]
 
 
-def _blocks(count: int) -> "Rows":
-    blocks = np.zeros(count, BLOCK)
-    blocks["group"] = NAMELESS
-    blocks["after"] = (np.arange(count) + 1) % count
-    blocks["before"] = (np.arange(count) - 1) % count
-    return blocks
+def _blocks(count: int) -> dict[str, Any]:
+    """All free but the null block, in their order; the ring has slots enough to be tidied seldom."""
+    slots = 4 << count.bit_length()
+    holds, ring = np.zeros(count, HOLD), np.zeros(slots, np.int32)
+    holds["place"][0] = HELD
+    holds["place"][1:] = np.arange(count - 1)
+    ring[: count - 1] = np.arange(1, count)
+    return {
+        "blocks": np.zeros(count, BLOCK),
+        "marks": np.full(count, NAMELESS, np.int8),
+        "holds": holds,
+        "ring": ring,
+    }
 
 
 def _engine(settings: Settings, total: int, seqs: int, seed: int) -> "Rows":
     speculation, rules = settings.speculation, settings.rules
     interval = settings.checkpoint_interval
     values: dict[str, Any] = {
+        **_state_values(settings),
         "block_size": settings.block_size,
         "groups": len(settings.groups),
         "tokens_budget": settings.scheduled_tokens or settings.token_budget,
@@ -306,11 +379,14 @@ def _engine(settings: Settings, total: int, seqs: int, seed: int) -> "Rows":
         "lookahead_at_admission": rules.lookahead_at_admission,
         "lone_uncapped": rules.lone_prefill_uncapped,
         "own_ends_running": rules.own_preemption_ends_running,
+        "late": all(isinstance(one, FullAttention) for one in settings.groups),
         "rests": may_rest(settings),
-        "hybrid": any(isinstance(one, SlidingWindow) for one in settings.groups),
+        "hybrid": any(not isinstance(one, FullAttention) for one in settings.groups),
+        "always_capped": rules.window_admission is WindowAdmission.ALWAYS,
         "processed_only": rules.frees_processed_only,
         "interval": EVERY_BLOCK if interval is None else interval,
         "free": settings.num_blocks - 1,
+        "tail": settings.num_blocks - 1,
         "total": total,
         "unused": seqs,
         "first_waiting": NOBODY,
