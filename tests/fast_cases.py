@@ -9,7 +9,7 @@ from vramledger.frozen import frozen
 from vramledger.simulate.fast.load import load_of
 from vramledger.simulate.fast.records import as_outcome
 from vramledger.simulate.fast.simulate import simulate_fast
-from vramledger.simulate.groups import FullAttention, RecurrentState, SlidingWindow
+from vramledger.simulate.groups import FullAttention, Group, RecurrentState, SlidingWindow
 from vramledger.simulate.loop import simulate
 from vramledger.simulate.outcome import Outcome
 from vramledger.simulate.request import Arrival
@@ -184,7 +184,10 @@ def always_capped_engines(draw: st.DrawFn) -> Settings:
     """Windows by the rule of vLLM 0.20, beside full attention and alone."""
     plain = draw(all_engines())
     windows = draw(st.lists(st.sampled_from((1, 3, 8, 17, 40)), min_size=1, max_size=2))
-    groups = [*map(SlidingWindow, windows), *draw(st.sampled_from(((), (FullAttention(),))))]
+    groups: list[Group] = [
+        *map(SlidingWindow, windows),
+        *draw(st.sampled_from(((), (FullAttention(),)))),
+    ]
     rules = replace(plain.rules, window_admission=WindowAdmission.ALWAYS)
     return replace(plain, groups=tuple(draw(st.permutations(groups))), rules=rules)
 

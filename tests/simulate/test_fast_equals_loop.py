@@ -1,5 +1,6 @@
 """The compiled simulator against the plain loop: every number of every request and step."""
 
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -8,8 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import settings as tries
 
-from fast_cases import ALL, COUNTED, Case, by_fast, by_loop
+from fast_cases import ALL, ALWAYS_CAPPED, COUNTED, STATES, Case, by_fast, by_loop
 from simulated import arrival, settings
+from vramledger.engine.vllm.rules import WindowAdmission
 from vramledger.errors import BadInput, CannotKnow
 from vramledger.simulate.acceptance import accepted_drafts
 from vramledger.simulate.fast.blocks.settle import accepted_drafts as compiled_drafts
@@ -18,8 +20,9 @@ from vramledger.simulate.fast.records import FastOutcome, as_outcome
 from vramledger.simulate.fast.simulate import simulate_fast
 from vramledger.simulate.groups import FullAttention, RecurrentState, SlidingWindow
 from vramledger.simulate.keys import spread_prefix
-from vramledger.simulate.outcome import Ending
+from vramledger.simulate.outcome import Ending, Outcome
 from vramledger.simulate.request import Arrival
+from vramledger.simulate.rules import SchedulingRules
 from vramledger.simulate.settings import Order, Speculation
 from vramledger.simulate.step_cost import StepCost, fixed
 
@@ -36,6 +39,45 @@ def test_counting_blocks_gives_what_the_loop_gives(case: Case) -> None:
 @given(ALL)
 def test_following_blocks_gives_what_the_loop_gives(case: Case) -> None:
     assert by_fast(case, every_block=True) == by_loop(case)
+
+
+@tries(max_examples=200)
+@given(STATES)
+def test_recurrent_states_are_followed_as_the_loop_has_them(case: Case) -> None:
+    assert by_fast(case) == by_loop(case)
+
+
+@tries(max_examples=200)
+@given(ALWAYS_CAPPED)
+def test_the_window_rule_of_020_is_followed_as_the_loop_has_it(case: Case) -> None:
+    assert _outcome_or_sentence(by_fast, case) == _outcome_or_sentence(by_loop, case)
+
+
+def _outcome_or_sentence(simulated: Callable[[Case], Outcome], case: Case) -> Outcome | str:
+    try:
+        return simulated(case)
+    except CannotKnow as stops:
+        return str(stops)
+
+
+def test_an_engine_of_020_that_takes_more_than_it_counted_stops_with_an_error() -> None:
+    engine = settings(
+        num_blocks=12,
+        block_size=1,
+        token_budget=4,
+        max_num_seqs=2,
+        max_model_len=40,
+        groups=(FullAttention(), SlidingWindow(1)),
+        rules=SchedulingRules(window_admission=WindowAdmission.ALWAYS),
+    )
+    case = Case(engine, (arrival(1, 30), arrival(1, 30)), COST)
+
+    for simulated in (by_loop, by_fast):
+        assert _outcome_or_sentence(simulated, case) == (
+            "vLLM 0.20 counts no more blocks of a sliding window than its most for requests that run, "
+            "takes more than it counted, and stops with an error when the pool has too few, as in this "
+            "simulation; use a later version, a larger pool or fewer sequences."
+        )
 
 
 @pytest.mark.parametrize("asynchronous", [False, True])
@@ -66,6 +108,9 @@ def test_a_pool_that_preempts_again_and_again_gives_the_same(
         {"block_size": 1, "num_blocks": 97},
         {"groups": (FullAttention(), SlidingWindow(9))},
         {"groups": (SlidingWindow(6),), "prefix_caching": True},
+        {"groups": (FullAttention(), RecurrentState()), "num_blocks": 33},
+        {"groups": (RecurrentState(0, 1), FullAttention()), "prefix_caching": True},
+        {"groups": (FullAttention(), RecurrentState()), "prefix_caching": True},
     ],
 )
 def test_each_feature_alone_gives_the_same(changed: dict[str, object]) -> None:
@@ -188,10 +233,8 @@ def test_no_requests_make_no_steps() -> None:
 
 
 def test_what_it_cannot_do_is_named() -> None:
-    engine = settings(groups=(FullAttention(), RecurrentState()))
-
-    with pytest.raises(CannotKnow, match="does not have recurrent states yet; simulate with the"):
-        simulate_fast(engine, load_of((arrival(),)), COST)
+    with pytest.raises(CannotKnow, match="does not do pools of 2,147,483,648 blocks, which the"):
+        simulate_fast(settings(num_blocks=1 << 31), load_of((arrival(),)), COST)
 
 
 @pytest.mark.parametrize(

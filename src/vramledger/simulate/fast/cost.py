@@ -10,6 +10,12 @@ _step_ns = compiled(step_ns)
 
 
 @compiled
+def decodes_ns(coefficients: Sequence[int], by_tokens: Any, requests: int, context: int) -> int:
+    """Nanoseconds of a step in which requests only decode a token each."""
+    return _step_ns(coefficients, by_tokens, 0, 0, 0, requests, requests, context)
+
+
+@compiled
 def cost_ns(coefficients: Sequence[int], by_tokens: Any, features: Any) -> int:
     """Nanoseconds of the step whose features a state holds."""
     return _step_ns(

@@ -10,6 +10,7 @@ from vramledger.simulate.fast.kernels import Kernel, kernel_for
 from vramledger.simulate.fast.load import ASKED, Load
 from vramledger.simulate.fast.records import INCOMPLETE, OPEN, RECORD, FastOutcome, new_records
 from vramledger.simulate.fast.refusals import refuse_not_followed
+from vramledger.simulate.fast.sharing import without_lone_tails
 from vramledger.simulate.settings import Settings
 from vramledger.simulate.step_cost import StepCost
 from vramledger.simulate.view import FOREVER, Kind, Moment, View
@@ -42,7 +43,7 @@ class FastEngine:
     ) -> None:
         cost.refuse_overflow(settings)
         refuse_not_followed(settings)
-        self._load = load
+        self._load = without_lone_tails(load)
         self._kernel: Kernel = kernel_for(settings, load, every_block=every_block)
         records = np.zeros(len(load.asked), RECORD)
         world = self._kernel.new_world(settings, load, cost, records, _ROWS, seed)

@@ -1,7 +1,7 @@
 """Which identities of prefixes no two requests share."""
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 import numpy as np
 
@@ -9,6 +9,10 @@ from vramledger.simulate.fast.load import Load
 
 if TYPE_CHECKING:
     from vramledger.simulate.fast.load import Integers
+
+    Flags: TypeAlias = np.ndarray[Any, np.dtype[np.bool_]]
+
+_DENSE: Final = 32  # numbers up to so many times their count are counted in a table
 
 
 def without_lone_tails(load: Load) -> Load:
@@ -21,7 +25,7 @@ def without_lone_tails(load: Load) -> Load:
     ends = np.cumsum(lengths)
     if not len(load.prefix) or (starts != ends - lengths).any() or ends[-1] != len(load.prefix):
         return load  # nothing to cut, or rows that share their identities
-    places = np.flatnonzero(_occurrences(load, lengths) > 1)
+    places = np.flatnonzero(_occur_twice(load, lengths))
     rows = np.searchsorted(ends, places, side="right")
     asked = load.asked.copy()
     asked["prefix_length"] = 0
@@ -29,13 +33,17 @@ def without_lone_tails(load: Load) -> Load:
     return replace(load, asked=asked)
 
 
-def _occurrences(load: Load, lengths: "Integers") -> "Integers":
-    """How often the identity at each place occurs in the load under the same salt."""
+def _occur_twice(load: Load, lengths: "Integers") -> "Flags":
+    """Whether the identity at each place occurs elsewhere in the load under the same salt."""
     names, salts = load.prefix, load.asked["salt"]
-    if (salts == salts[0]).all() and names.min() >= 0 and names.max() < 8 * len(names):
-        counts: Integers = np.bincount(names)[names]
-        return counts
-    pairs = np.stack([np.repeat(salts, lengths), names])
-    _, inverse, found = np.unique(pairs, axis=1, return_inverse=True, return_counts=True)
-    occurrences: Integers = found[inverse.reshape(-1)]
-    return occurrences
+    least = int(names.min())
+    if (salts == salts[0]).all() and int(names.max()) - least < _DENSE * len(names):
+        counted: Flags = np.bincount(names - least)[names - least] > 1
+        return counted
+    of_each = np.repeat(salts, lengths)
+    order = np.lexsort((names, of_each))
+    alike = (np.diff(names[order]) == 0) & (np.diff(of_each[order]) == 0)
+    twice = np.zeros(len(names), np.bool_)
+    twice[order[1:]] |= alike
+    twice[order[:-1]] |= alike
+    return twice

@@ -35,6 +35,6 @@ def keeps_state(world: World, rank: int, index: int) -> bool:
     if engine.drops_last:
         first = max((prompt - 1) // size * size - size, 0)
         second = max(prompt // size * size - size, 0)
-    if index in (first // size - 1, second // size - 1):
+    if index == first // size - 1 or index == second // size - 1:
         return True
     return bool(request.branch > 0 and index == request.branch // size - 1)

@@ -3,6 +3,7 @@
 from vramledger.simulate.fast.advancing import SITTING, TURN, WAITING
 from vramledger.simulate.fast.blocks.admission import admit_waiting
 from vramledger.simulate.fast.blocks.calm import rest
+from vramledger.simulate.fast.blocks.cruise import cruise
 from vramledger.simulate.fast.blocks.queues import (
     add_waiting,
     drop_least,
@@ -70,6 +71,8 @@ def _turn(world: World) -> bool:
         return False
     engine.now = when
     _take_in(world)
+    if engine.rests and cruise(world):
+        return True
     if engine.thrashes and not engine.lockstep:
         engine.thrashes = False
         engine.events_then = engine.events

@@ -53,7 +53,7 @@ def state_need(
     if world.alignments[group] > 0:
         most += _inside(world, rank, group, computed, scheduled, capped)
     fresh = -(-scheduled // engine.block_size) + speculative - found - held
-    return min(fresh, most) + evictable
+    return int(min(fresh, most)) + evictable
 
 
 @compiled
@@ -120,7 +120,7 @@ def grow_state(world: World, rank: int, group: int, scheduled: int) -> int:
     if required > end:
         take_row(world, table, group, end, required)
     state.held = max(end, required)
-    return max(required - end, 0)
+    return int(max(required - end, 0))
 
 
 @compiled
@@ -192,8 +192,8 @@ def _name_inside(world: World, rank: int, group: int) -> None:
     )
     if block == NULL:
         return
-    serves = state.position in (last_state(world, int(request.prompt)), request.branch)
-    serves = serves or keeps_anyway(world, index)
+    serves = keeps_anyway(world, index) or state.position == request.branch
+    serves = serves or state.position == last_state(world, int(request.prompt))
     owner, name = owner_of(world, rank, index), name_of(world, rank, index)
     if serves and holds_name(world, block, owner, name, group):
         return

@@ -3,6 +3,7 @@
 from vramledger.simulate.fast.advancing import SITTING, TURN, WAITING
 from vramledger.simulate.fast.compiled import compiled, compiled_entry
 from vramledger.simulate.fast.cost import cost_ns
+from vramledger.simulate.fast.counting.cruise import cruise
 from vramledger.simulate.fast.counting.holding import begin_decoding, stop_decoding
 from vramledger.simulate.fast.counting.schedule import schedule
 from vramledger.simulate.fast.counting.settle import settle
@@ -54,6 +55,8 @@ def _turn(world: World) -> bool:
         return False
     state.now = when
     _take_in(world)
+    if cruise(world):
+        return True
     if state.thrashes:
         state.thrashes = False
         state.events_then = state.events
