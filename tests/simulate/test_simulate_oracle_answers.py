@@ -116,6 +116,26 @@ def test_a_case_that_is_none_is_answered_with_a_sentence(
     assert answer_case(CASE | changed) == {"steps": [], "done": False, "error": says}
 
 
+@pytest.mark.parametrize("engine", ["--loop", "--fast"])
+def test_a_state_named_in_this_step_is_not_used_in_it_although_an_older_one_has_its_name(
+    engine: str,
+) -> None:
+    case = CASE | {
+        "block_size": 2,
+        "prefix_caching": True,
+        "groups": [{"state": 0}],
+        "max_steps": 3,
+        "requests": [
+            {"id": "a", "arrival_step": 0, "prompt": [1, 2], "output_len": 1},
+            {"id": "b", "arrival_step": 1, "prompt": [1, 2], "output_len": 1},
+            {"id": "c", "arrival_step": 1, "prompt": [1, 2, 0], "output_len": 1},
+        ],
+    }
+    told = answer_case(case, RUNS[engine])
+
+    assert [step["scheduled"] for step in told["steps"]] == [{"a": 2}, {"b": 2}, {"c": 1}]
+
+
 def test_a_line_that_is_no_json_does_not_stop_the_others() -> None:
     first, second = answers(["{", "", json.dumps(CASE)])
 

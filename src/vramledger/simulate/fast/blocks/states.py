@@ -161,8 +161,9 @@ def name_states(world: World, rank: int, group: int, start: int, tokens: int) ->
 
 @compiled
 def _publish(world: World, rank: int, group: int, index: int, block: int) -> None:
-    publish(world, block, owner_of(world, rank, index), name_of(world, rank, index), group)
-    world.stamps[block] = world.engine[0].next_step
+    owner, name = owner_of(world, rank, index), name_of(world, rank, index)
+    publish(world, block, owner, name, group)
+    stamp(world, owner, name, group)
 
 
 @compiled

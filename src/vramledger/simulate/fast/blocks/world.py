@@ -336,7 +336,7 @@ def open_request(world: World, rank: int) -> None:
 
 def _blocks(count: int) -> dict[str, Any]:
     """All free but the null block, in their order; the ring has slots enough to be tidied seldom."""
-    slots = 4 << count.bit_length()
+    slots = 2 << count.bit_length()
     holds, ring = np.zeros(count, HOLD), np.zeros(slots, np.int32)
     holds["place"][0] = HELD
     holds["place"][1:] = np.arange(count - 1)
