@@ -2,9 +2,10 @@
 
 from vramledger.simulate.fast.blocks.chunks import align_chunk
 from vramledger.simulate.fast.blocks.queues import head_waiting, put_in_front, remove_waiting
+from vramledger.simulate.fast.blocks.rows import NOBODY, RUNNING
 from vramledger.simulate.fast.blocks.running import add_part, is_open, known, most, places
 from vramledger.simulate.fast.blocks.tables import adopt, fits, look_up, name_complete, take_places
-from vramledger.simulate.fast.blocks.world import NOBODY, RUNNING, World
+from vramledger.simulate.fast.blocks.world import World
 from vramledger.simulate.fast.compiled import compiled, compiled_apart
 
 

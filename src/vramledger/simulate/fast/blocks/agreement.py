@@ -2,8 +2,9 @@
 
 from vramledger.simulate.fast.blocks.names import name_of, owner_of
 from vramledger.simulate.fast.blocks.pool import find
+from vramledger.simulate.fast.blocks.rows import FULL, NOBODY, NULL, STATEFUL, WINDOW
 from vramledger.simulate.fast.blocks.windows import width
-from vramledger.simulate.fast.blocks.world import FULL, NOBODY, NULL, STATEFUL, WINDOW, World
+from vramledger.simulate.fast.blocks.world import World
 from vramledger.simulate.fast.compiled import compiled, compiled_apart
 
 
@@ -14,7 +15,7 @@ def agree(world: World, rank: int, tokens: int) -> int:
     for kind in range(len(kinds)):
         kinds[kind].found, kinds[kind].dropped = NOBODY, 0
     once = len(kinds) == 1 and engine.groups == 1
-    once |= len(kinds) == 2 and world.ways[world.members[0]] == FULL
+    once |= len(kinds) == 2 and world.groups[world.groups[0].member].way == FULL
     longest, limit = 0, tokens - 1
     while True:
         length = limit
@@ -32,7 +33,7 @@ def agree(world: World, rank: int, tokens: int) -> int:
 @compiled
 def _shorten(world: World, rank: int, kind: int, length: int, tokens: int) -> int:
     engine, one = world.engine[0], world.kinds[kind]
-    way = world.ways[world.members[one.first]]
+    way = world.groups[world.groups[one.first].member].way
     if way == FULL and one.found != NOBODY:
         return min(length, int(one.found))
     size = int(engine.block_size)
@@ -62,7 +63,7 @@ def _is_there(world: World, rank: int, kind: int, index: int) -> bool:
     one = world.kinds[kind]
     owner, name = owner_of(world, rank, index), name_of(world, rank, index)
     for member in range(one.first, one.first + one.count):
-        group = world.members[member]
+        group = world.groups[member].member
         block = find(world, owner, name, group)
         if block == NULL:
             return False
@@ -83,7 +84,7 @@ def _run(world: World, rank: int, kind: int, count: int, drop: int) -> int:
 def _tail(world: World, rank: int, kind: int, count: int, drop: int) -> int:
     """Blocks up to the end of the last tail of the window's width; before it stand null blocks."""
     one = world.kinds[kind]
-    wanted = width(world, int(world.members[one.first]), drop)
+    wanted = width(world, int(world.groups[one.first].member), drop)
     run = end = 0
     for index in range(count - 1, -1, -1):
         if not _is_there(world, rank, kind, index):
@@ -96,7 +97,7 @@ def _tail(world: World, rank: int, kind: int, count: int, drop: int) -> int:
     kept = end if end > 0 else run
     for member in range(one.first, one.first + one.count):
         for index in range(kept - run):
-            world.hit[world.members[member], index] = NULL
+            world.hit[world.groups[member].member, index] = NULL
     return kept - drop if kept > 0 else 0
 
 
@@ -108,5 +109,5 @@ def _last_state(world: World, rank: int, kind: int, count: int) -> int:
         index -= 1
     for member in range(one.first, one.first + one.count):
         for before in range(index):
-            world.hit[world.members[member], before] = NULL
+            world.hit[world.groups[member].member, before] = NULL
     return index + 1

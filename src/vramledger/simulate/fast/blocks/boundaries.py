@@ -1,6 +1,7 @@
 """Where in a prompt windows and states are kept for later requests, after `cache.boundaries`."""
 
-from vramledger.simulate.fast.blocks.world import EVERY_BLOCK, World
+from vramledger.simulate.fast.blocks.rows import EVERY_BLOCK
+from vramledger.simulate.fast.blocks.world import World
 from vramledger.simulate.fast.compiled import compiled
 
 

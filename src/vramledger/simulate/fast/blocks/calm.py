@@ -11,8 +11,9 @@ names its blocks late: they are behind the prefix that others may have, so nobod
 """
 
 from vramledger.simulate.fast.blocks.names import shared_blocks
+from vramledger.simulate.fast.blocks.rows import NOBODY
 from vramledger.simulate.fast.blocks.tables import name_complete
-from vramledger.simulate.fast.blocks.world import NOBODY, World
+from vramledger.simulate.fast.blocks.world import World
 from vramledger.simulate.fast.compiled import compiled
 
 _WORTH = 2  # steps that a rest must last

@@ -6,8 +6,9 @@ import numpy as np
 
 from vramledger.errors import CannotKnow
 from vramledger.simulate.fast.blocks.queues import head_waiting
+from vramledger.simulate.fast.blocks.rows import STATEFUL, WINDOW
 from vramledger.simulate.fast.blocks.states import state_need
-from vramledger.simulate.fast.blocks.world import STATEFUL, WINDOW, World
+from vramledger.simulate.fast.blocks.world import World
 from vramledger.simulate.fast.records import OPEN, UNSET
 from vramledger.simulate.sentences import SHORT_OF_BLOCKS, never_starts, outgrows
 
@@ -39,7 +40,7 @@ def why_stuck(world: World) -> str:
     request = world.requests[rank]
     tokens = int(request["prompt"]) + int(request["generated"])
     slots = min(tokens, int(engine["max_model_len"]))
-    need = sum(_need(world, rank, group, slots) for group in range(len(world.ways)))
+    need = sum(_need(world, rank, group, slots) for group in range(len(world.groups)))
     return never_starts(rank, tokens, need, usable)
 
 
@@ -47,7 +48,7 @@ def _holding(world: World, request: Any) -> int:
     """Blocks that a running request holds."""
     table = int(request["table"])
     total = 0
-    for group, way in enumerate(world.ways):
+    for group, way in enumerate(world.groups["way"]):
         held = world.states["held"][table, group] if way == STATEFUL else request["held"]
         total += int(np.count_nonzero(world.tables[table, group, :held]))
     return total
@@ -57,12 +58,13 @@ def _need(world: World, rank: int, group: int, slots: int) -> int:
     """Blocks of a group that must be free for a request's first `slots` tokens to have a place."""
     engine, request = world.engine[0], world.requests[rank]
     computed, size = int(request["computed"]), int(engine["block_size"])
-    if world.ways[group] == STATEFUL:
+    one = world.groups[group]
+    if one["way"] == STATEFUL:
         return state_need(world, rank, group, computed, slots, 0, True)
     skipped = 0
-    if world.ways[group] == WINDOW:
-        skipped = max(0, computed - int(world.windows[group]) + 1) // size
+    if one["way"] == WINDOW:
+        skipped = max(0, computed - int(one["window"]) + 1) // size
     required = -(-slots // size)
     if engine["always_capped"]:
-        required = min(required, int(world.caps[group]))
+        required = min(required, int(one["cap"]))
     return max(required - max(skipped, int(request["held"])), 0)

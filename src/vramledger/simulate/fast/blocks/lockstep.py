@@ -8,8 +8,9 @@ with room for the row of a single step.
 import numpy as np
 
 from vramledger.frozen import frozen
+from vramledger.simulate.fast.blocks.rows import ABORTED, FINISHED, NOBODY
 from vramledger.simulate.fast.blocks.run import advance
-from vramledger.simulate.fast.blocks.world import ABORTED, FINISHED, NOBODY, World, new_world
+from vramledger.simulate.fast.blocks.world import World, new_world
 from vramledger.simulate.fast.load import Load
 from vramledger.simulate.fast.records import new_records
 from vramledger.simulate.fast.refusals import refuse_not_followed

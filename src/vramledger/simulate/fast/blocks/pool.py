@@ -8,7 +8,8 @@ Where every group keeps all its blocks (`ENGINE.late`), blocks that only their o
 it is preempted: named, but in no bucket, since nobody looks for them before.
 """
 
-from vramledger.simulate.fast.blocks.world import HELD, LISTED, NAMELESS, NOBODY, NULL, World
+from vramledger.simulate.fast.blocks.rows import HELD, LISTED, NAMELESS, NOBODY, NULL
+from vramledger.simulate.fast.blocks.world import World
 from vramledger.simulate.fast.compiled import compiled, compiled_apart
 
 
@@ -57,7 +58,7 @@ def stamp(world: World, owner: int, name: int, group: int) -> None:
     block = world.buckets[_bucket(world, owner, name, group)].oldest
     while block != NULL:
         if holds_name(world, block, owner, name, group):
-            world.stamps[block] = world.engine[0].next_step
+            world.blocks[block].stamp = world.engine[0].next_step
         block = blocks[block].newer
 
 

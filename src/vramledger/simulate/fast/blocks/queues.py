@@ -2,7 +2,8 @@
 
 from typing import TYPE_CHECKING
 
-from vramledger.simulate.fast.blocks.world import NOBODY, PREEMPTED, WAITING, World
+from vramledger.simulate.fast.blocks.rows import NOBODY, PREEMPTED, WAITING
+from vramledger.simulate.fast.blocks.world import World
 from vramledger.simulate.fast.compiled import compiled
 
 if TYPE_CHECKING:

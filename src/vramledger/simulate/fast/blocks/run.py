@@ -10,10 +10,11 @@ from vramledger.simulate.fast.blocks.queues import (
     push,
     remove_waiting,
 )
+from vramledger.simulate.fast.blocks.rows import ABORTED, FINISHED, RUNNING
 from vramledger.simulate.fast.blocks.running import abandon, known, serve_running
 from vramledger.simulate.fast.blocks.settle import settle
 from vramledger.simulate.fast.blocks.tables import release
-from vramledger.simulate.fast.blocks.world import ABORTED, FINISHED, RUNNING, World
+from vramledger.simulate.fast.blocks.world import World
 from vramledger.simulate.fast.compiled import compiled, compiled_entry
 from vramledger.simulate.fast.cost import cost_ns
 from vramledger.simulate.fast.load import NEVER

@@ -3,9 +3,10 @@
 from vramledger.simulate.fast.blocks.calm import wake
 from vramledger.simulate.fast.blocks.chunks import align_chunk
 from vramledger.simulate.fast.blocks.queues import put_in_front
+from vramledger.simulate.fast.blocks.rows import PREEMPTED
 from vramledger.simulate.fast.blocks.tables import grow, list_own, name_complete, release
 from vramledger.simulate.fast.blocks.windows import forget_skipped
-from vramledger.simulate.fast.blocks.world import PREEMPTED, World
+from vramledger.simulate.fast.blocks.world import World
 from vramledger.simulate.fast.compiled import compiled, compiled_apart
 from vramledger.simulate.sentences import TIMES_ENOUGH
 

@@ -3,9 +3,10 @@
 import numpy as np
 
 from vramledger.simulate.fast.blocks.queues import remove_waiting
+from vramledger.simulate.fast.blocks.rows import ABORTED, FINISHED, NOBODY, RUNNING
 from vramledger.simulate.fast.blocks.running import abandon, known
 from vramledger.simulate.fast.blocks.tables import name_complete, release
-from vramledger.simulate.fast.blocks.world import ABORTED, FINISHED, NOBODY, RUNNING, World
+from vramledger.simulate.fast.blocks.world import World
 from vramledger.simulate.fast.compiled import compiled, compiled_apart
 from vramledger.simulate.fast.records import INCOMPLETE, OK, UNSET
 from vramledger.simulate.settings import ACCEPTANCE_SCALE

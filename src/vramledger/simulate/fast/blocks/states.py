@@ -17,7 +17,8 @@ from vramledger.simulate.fast.blocks.pool import (
     stamp,
     take_row,
 )
-from vramledger.simulate.fast.blocks.world import LISTED, NOBODY, NULL, World
+from vramledger.simulate.fast.blocks.rows import LISTED, NOBODY, NULL
+from vramledger.simulate.fast.blocks.world import World
 from vramledger.simulate.fast.compiled import compiled, compiled_apart
 
 
@@ -37,7 +38,7 @@ def state_need(
     without it a state to be written inside the chunk is noted in `World.wanted`.
     """
     engine, table = world.engine[0], world.requests[rank].table
-    speculative = int(world.speculative[group])
+    speculative = int(world.groups[group].speculative)
     held, began = 0, False
     if table != NOBODY:
         held, began = int(world.states[table, group].held), bool(world.states[table, group].began)
@@ -46,11 +47,11 @@ def state_need(
     evictable = 0
     if found > 0:
         last = world.hit[group, found - 1]
-        if world.stamps[last] == engine.next_step:
+        if world.blocks[last].stamp == engine.next_step:
             return int(engine.usable_blocks) + 2
         evictable = 1 if world.holds[last].references == 0 else 0
     most = 1 + (0 if began else speculative)
-    if world.alignments[group] > 0:
+    if world.groups[group].alignment > 0:
         most += _inside(world, rank, group, computed, scheduled, capped)
     fresh = -(-scheduled // engine.block_size) + speculative - found - held
     return int(min(fresh, most)) + evictable
@@ -68,7 +69,7 @@ def _inside(
     """One block for a state inside the chunk, or none."""
     position = _wanted(world, rank, group, computed, scheduled)
     if not capped:
-        world.wanted[group] = position
+        world.groups[group].wanted = position
     return 1 if position > 0 else 0
 
 
@@ -80,14 +81,14 @@ def _wanted(world: World, rank: int, group: int, start: int, end: int) -> int:
     known = int(request.prompt) + int(request.generated)
     if engine.interval == 0 and end < max(int(request.prompt), known - 1):
         return NOBODY
-    if not can_write(world, start, end, position, int(world.alignments[group])):
+    if not can_write(world, start, end, position, int(world.groups[group].alignment)):
         return NOBODY
     column = -(-end // int(engine.block_size)) - 2
     if column < 0:
         return NOBODY
     if request.table != NOBODY:
         state = world.states[request.table, group]
-        scratch = state.began and column >= state.held - world.speculative[group]
+        scratch = state.began and column >= state.held - world.groups[group].speculative
         taken = column < state.held and world.tables[request.table, group, column] != NULL
         if taken and not scratch:
             return NOBODY
@@ -98,14 +99,14 @@ def _wanted(world: World, rank: int, group: int, start: int, end: int) -> int:
 def grow_state(world: World, rank: int, group: int, scheduled: int) -> int:
     """Take the blocks of the running state and of the drafts; returns how many were taken."""
     engine, table = world.engine[0], world.requests[rank].table
-    state, speculative = world.states[table, group], int(world.speculative[group])
+    state, speculative = world.states[table, group], int(world.groups[group].speculative)
     before = int(state.held)
     if not engine.caching:
         if before == 0:
             take_row(world, table, group, 0, 1 + speculative)
             state.held = 1 + speculative
         return int(state.held) - before
-    state.position = world.wanted[group] if world.alignments[group] > 0 else NOBODY
+    state.position = world.groups[group].wanted if world.groups[group].alignment > 0 else NOBODY
     state.column = -(-scheduled // engine.block_size) - 2
     spared = 1 if state.position > 0 else 0
     required = -(-scheduled // engine.block_size) + speculative
@@ -138,7 +139,7 @@ def _move_scratch(
         world.tables[table, group, end] = NULL
         end += 1
     if began:
-        for column in range(before - world.speculative[group], min(before, empty)):
+        for column in range(before - world.groups[group].speculative, min(before, empty)):
             world.tables[table, group, end] = world.tables[table, group, column]
             world.tables[table, group, column] = NULL
             end += 1

@@ -11,9 +11,10 @@ from vramledger.simulate.fast.blocks.pool import (
     take_row,
     touch,
 )
+from vramledger.simulate.fast.blocks.rows import NOBODY, NULL, OWN, STATEFUL
 from vramledger.simulate.fast.blocks.states import clear_state, grow_state, name_states, state_need
 from vramledger.simulate.fast.blocks.windows import is_kept, skipped_blocks
-from vramledger.simulate.fast.blocks.world import NOBODY, NULL, OWN, STATEFUL, World
+from vramledger.simulate.fast.blocks.world import World
 from vramledger.simulate.fast.compiled import compiled, compiled_apart
 
 
@@ -89,17 +90,17 @@ def fits(
     required = -(-slots // size)
     room = int(engine.free) - spare
     for group in range(engine.groups):
-        if world.ways[group] == STATEFUL:
+        if world.groups[group].way == STATEFUL:
             room -= state_need(world, rank, group, found * size, scheduled, found, capped)
             continue
         skipped = skipped_blocks(world, group, found * size)
         within = capped or engine.always_capped
-        most = min(required, int(world.caps[group])) if within else required
+        most = min(required, int(world.groups[group].cap)) if within else required
         room -= max(most - max(skipped, found), 0)
     if room < 0 or room >= found * engine.groups:
         return bool(room >= 0)  # whether or not the blocks found are held by others
     for group in range(engine.groups):
-        if world.ways[group] == STATEFUL:
+        if world.groups[group].way == STATEFUL:
             continue
         room -= _evictable(world, group, skipped_blocks(world, group, found * size), found)
     return bool(room >= 0)
@@ -141,10 +142,10 @@ def grow(world: World, rank: int, slots: int, computed: int, scheduled: int) -> 
     required = -(-slots // engine.block_size)
     need = 0
     for group in range(engine.groups):
-        if world.ways[group] == STATEFUL:
+        if world.groups[group].way == STATEFUL:
             need += state_need(world, rank, group, computed, scheduled, 0, False)
             continue
-        most = min(required, int(world.caps[group])) if engine.always_capped else required
+        most = min(required, int(world.groups[group].cap)) if engine.always_capped else required
         need += max(most - max(held, skipped_blocks(world, group, computed)), 0)
     if need > engine.free:
         return False
@@ -159,7 +160,7 @@ def take_places(world: World, rank: int, slots: int, scheduled: int) -> None:
     held, required = int(request.held), -(-slots // int(engine.block_size))
     taken = 0
     for group in range(engine.groups):
-        if world.ways[group] == STATEFUL:
+        if world.groups[group].way == STATEFUL:
             taken += grow_state(world, rank, group, scheduled)
         elif required > held:
             take_row(world, request.table, group, held, required)
@@ -192,7 +193,7 @@ def _name_blocks(world: World, rank: int, start: int, end: int) -> None:
     engine, request = world.engine[0], world.requests[rank]
     shared = min(max(shared_blocks(world, rank), start), end)
     for group in range(engine.groups):
-        if world.ways[group] != STATEFUL:
+        if world.groups[group].way != STATEFUL:
             _name_shared(world, rank, group, start, shared)
             _name_own(world, rank, group, shared, end)
     request.published = end
@@ -201,7 +202,7 @@ def _name_blocks(world: World, rank: int, start: int, end: int) -> None:
 @compiled_apart
 def _name_with_states(world: World, rank: int, tokens: int) -> None:
     for group in range(world.engine[0].groups):
-        if world.ways[group] == STATEFUL:
+        if world.groups[group].way == STATEFUL:
             name_states(world, rank, group, int(world.requests[rank].published), tokens)
 
 
@@ -257,7 +258,7 @@ def release(world: World, rank: int) -> None:
         return
     held = 0
     for group in range(engine.groups):
-        stateful = world.ways[group] == STATEFUL
+        stateful = world.groups[group].way == STATEFUL
         columns = int(world.states[request.table, group].held if stateful else request.held)
         make_space(world, columns)
         first = 0

@@ -4,26 +4,27 @@ After `cache.window` and `cache.boundaries`. A window of 0 stands for full atten
 """
 
 from vramledger.simulate.fast.blocks.pool import give_back, make_space, put_first
+from vramledger.simulate.fast.blocks.rows import EVERY_BLOCK, FULL, NULL, STATEFUL, WINDOW
 from vramledger.simulate.fast.blocks.states import forget_states
-from vramledger.simulate.fast.blocks.world import EVERY_BLOCK, FULL, NULL, STATEFUL, WINDOW, World
+from vramledger.simulate.fast.blocks.world import World
 from vramledger.simulate.fast.compiled import compiled
 
 
 @compiled
 def skipped_blocks(world: World, group: int, computed: int) -> int:
     """Leading blocks of a group that nobody reads once `computed` tokens are there."""
-    way, size = world.ways[group], int(world.engine[0].block_size)
+    way, size = world.groups[group].way, int(world.engine[0].block_size)
     if way == FULL:
         return 0
     if way == STATEFUL:
         return max(0, computed - 1) // size
-    return max(0, computed - int(world.windows[group]) + 1) // size
+    return max(0, computed - int(world.groups[group].window) + 1) // size
 
 
 @compiled
 def width(world: World, group: int, dropped: int) -> int:
     """Blocks in a row that stand for a whole prefix."""
-    return -(-(int(world.windows[group]) - 1) // int(world.engine[0].block_size)) + dropped
+    return -(-(int(world.groups[group].window) - 1) // int(world.engine[0].block_size)) + dropped
 
 
 @compiled
@@ -36,9 +37,9 @@ def forget_skipped(world: World, rank: int) -> None:
     processed = max(0, int(request.computed) - in_flight)
     freed = 0
     for group in range(engine.groups):
-        if world.ways[group] == STATEFUL:
+        if world.groups[group].way == STATEFUL:
             freed += forget_states(world, rank, group, processed)
-        if world.ways[group] != WINDOW:
+        if world.groups[group].way != WINDOW:
             continue
         first = 0
         end = min(skipped_blocks(world, group, processed), int(request.held))
@@ -58,7 +59,7 @@ def forget_skipped(world: World, rank: int) -> None:
 def is_kept(world: World, rank: int, group: int, index: int) -> bool:
     """Whether a later request could ask for a complete block."""
     engine = world.engine[0]
-    if world.ways[group] == FULL:
+    if world.groups[group].way == FULL:
         return True
     shift = 1 if engine.drops_last else 0
     wide = width(world, group, shift)

@@ -7,9 +7,30 @@ import numpy as np
 from vramledger.engine.vllm.rules import WindowAdmission
 from vramledger.simulate.cache.kv_cache import KvCache
 from vramledger.simulate.cache.window import WindowBlocks
-from vramledger.simulate.fast.advancing import ADVANCING, FOREVER
+from vramledger.simulate.fast.advancing import FOREVER
+from vramledger.simulate.fast.blocks.rows import (
+    BLOCK,
+    BUCKET,
+    ENGINE,
+    ENTRY,
+    EVERY_BLOCK,
+    FLIGHT,
+    FULL,
+    GROUP,
+    HELD,
+    HOLD,
+    KIND,
+    NAMELESS,
+    NOBODY,
+    PART,
+    REQUEST,
+    STATE,
+    STATEFUL,
+    UNCAPPED,
+    WINDOW,
+)
 from vramledger.simulate.fast.load import NEVER, Load
-from vramledger.simulate.fast.records import FEATURES, STEP
+from vramledger.simulate.fast.records import STEP
 from vramledger.simulate.fast.sharing import without_lone_tails
 from vramledger.simulate.groups import FullAttention, RecurrentState, SlidingWindow
 from vramledger.simulate.settings import Order, Settings
@@ -18,166 +39,7 @@ from vramledger.simulate.step_cost import StepCost
 if TYPE_CHECKING:
     from vramledger.simulate.fast.load import Integers, Rows
 
-FULL, WINDOW, STATEFUL = range(3)  # ways of a group
-NULL: Final = 0  # the null block, which stands for none
-NAMELESS, OWN, LISTED = range(3)  # marks of a block, as `pool` has them
-HELD: Final = -1  # the place of a block that is not free
-NOBODY: Final = -1
-UNCAPPED: Final = 1 << 60
-EVERY_BLOCK: Final = -1  # an interval of checkpoints that keeps all
-WAITING, RUNNING, PREEMPTED, FINISHED, ABORTED = range(5)  # as `request.Status`
-
-ENGINE: Final = np.dtype(
-    [
-        ("block_size", np.int64),
-        ("groups", np.int64),
-        ("tokens_budget", np.int64),
-        ("inputs_budget", np.int64),
-        ("max_num_seqs", np.int64),
-        ("max_model_len", np.int64),
-        ("watermark", np.int64),
-        ("usable_blocks", np.int64),
-        ("steps_in_flight", np.int64),
-        ("threshold", np.int64),
-        ("drafts", np.int64),
-        ("acceptance", np.int64),
-        ("lookahead", np.int64),
-        ("draft_rows", np.int64),
-        ("seed", np.uint64),
-        ("caching", np.bool_),
-        ("chunked", np.bool_),
-        ("by_priority", np.bool_),
-        ("asynchronous", np.bool_),
-        ("drops_last", np.bool_),
-        ("whole_prompt", np.bool_),
-        ("uncached_first", np.bool_),
-        ("lookahead_at_admission", np.bool_),
-        ("lone_uncapped", np.bool_),
-        ("own_ends_running", np.bool_),
-        ("hybrid", np.bool_),  # some group has a window or states
-        ("stateful", np.bool_),  # some group has states
-        ("aligned", np.bool_),  # at block boundaries
-        ("always_capped", np.bool_),
-        ("broken", np.bool_),  # it took blocks that were not there
-        ("largest_chunk", np.int64),
-        ("alignment", np.int64),  # of states that every group writes inside a chunk, or 0
-        ("processed_only", np.bool_),
-        ("rests", np.bool_),  # decodes may rest, as `calm` has it
-        ("late", np.bool_),  # own blocks are listed when their request is preempted
-        ("lockstep", np.bool_),  # time counts steps, and empty ones are sent too
-        ("interval", np.int64),
-        # the clock
-        ("now", np.int64),
-        ("device_free", np.int64),
-        ("busy", np.int64),  # time in which a step ran, so far
-        ("next_step", np.int64),
-        ("sent", np.int64),
-        ("settled", np.int64),
-        *ADVANCING,
-        ("settled_ns", np.int64),
-        ("settled_step", np.int64),
-        ("returned", np.int64),  # steps that came back since the last was scheduled
-        # requests and blocks
-        ("free", np.int64),
-        ("head", np.int64),  # of the ring of free blocks
-        ("tail", np.int64),
-        ("total", np.int64),
-        ("coming", np.int64),
-        ("waiting", np.int64),
-        ("running", np.int64),
-        ("resting", np.int64),  # of those that run
-        ("resting_context", np.int64),  # their tokens before the next step
-        ("unused", np.int64),  # block tables
-        ("first_waiting", np.int64),
-        ("last_waiting", np.int64),
-        ("heaped", np.int64),  # entries of the waiting heap
-        ("leaving", np.int64),  # entries of the leaving heap
-        ("outgrown", np.int64),
-        ("thrashes", np.bool_),
-        # the last look-up
-        ("sought", np.int64),  # whose it was, or NOBODY when names changed since
-        ("found", np.int64),  # blocks found
-        ("branch", np.int64),
-        ("missing_owner", np.int64),
-        ("missing_name", np.int64),
-        # the step being scheduled
-        ("step", np.int64),
-        ("tokens_left", np.int64),
-        ("inputs_left", np.int64),
-        ("cap", np.int64),
-        ("scheduled", np.int64),
-        ("admitted", np.int64),
-        ("preempted", np.int64),
-        ("index", np.int64),  # place in the running list
-        ("prefill", np.bool_),
-        ("served_running", np.bool_),
-        *((name, np.int64) for name in FEATURES),
-        ("rows", np.int64),
-    ],
-    align=True,
-)
-
-REQUEST: Final = np.dtype(
-    [
-        (name, np.int32)
-        for name in (
-            "status",
-            "prompt",
-            "asked",
-            "generated",
-            "computed",
-            "in_flight",
-            "stale",
-            "placeholders",
-            "drafts",
-            "prefilling",
-            "lost",
-            "table",
-            "held",  # blocks of each group
-            "published",
-            "branch",
-            "before",  # in the waiting list
-            "after",
-            "outgrown_times",
-        )
-    ]
-    + [("outgrown_events", np.int64), ("rests_from", np.int64)],
-    align=True,
-)
-
-STATE: Final = np.dtype(
-    [
-        ("held", np.int32),  # columns
-        ("previous", np.int32),  # column of the state before the running one
-        ("retired", np.int32),  # leading columns that hold no state any more
-        ("position", np.int32),  # tokens of the state written inside the last chunk
-        ("column", np.int32),  # and where it is
-        ("began", np.bool_),
-    ],
-    align=True,
-)
-
-BLOCK: Final = np.dtype(
-    [
-        ("owner", np.int64),  # salt of a shared prefix, or below 0 for one request's own
-        ("name", np.int64),
-        ("older", np.int32),  # in its bucket of names
-        ("newer", np.int32),
-        ("group", np.int32),
-    ],
-    align=True,
-)
-
-HOLD: Final = np.dtype([("references", np.int32), ("place", np.int32)], align=True)
-KIND: Final = np.dtype([(name, np.int64) for name in ("first", "count", "found", "dropped")])
-BUCKET: Final = np.dtype([("oldest", np.int32), ("newest", np.int32)], align=True)
-PART: Final = np.dtype(
-    [(name, np.int32) for name in ("rank", "place", "tokens", "drafts", "sampled")], align=True
-)
-FLIGHT: Final = np.dtype(
-    [(name, np.int64) for name in ("end_ns", "step", "parts", "resting")], align=True
-)
-ENTRY: Final = np.dtype([("key", np.int64), ("rank", np.int64)])
+_WAYS: Final = {FullAttention: FULL, SlidingWindow: WINDOW, RecurrentState: STATEFUL}
 
 
 class World(NamedTuple):
@@ -203,15 +65,8 @@ class World(NamedTuple):
     flights: "Rows"
     waiting: "Rows"  # heap, by priority only
     leaving: "Rows"  # heap of clients that go away
-    ways: "Integers"  # of each group: FULL, WINDOW or STATEFUL
-    speculative: "Integers"  # states of drafts
-    alignments: "Integers"  # of states written inside a chunk, 0 for never
+    groups: "Rows"
     states: "Rows"  # [tables, groups] of STATE
-    stamps: "Integers"  # of each block, the step after that in which its state was named
-    wanted: "Integers"  # of each group, the state to be written inside the chunk
-    windows: "Integers"  # of each group, 0 for full attention
-    caps: "Integers"  # most blocks of a window, UNCAPPED for none
-    members: "Integers"  # groups by kind, full attention first
     kinds: "Rows"
     hit: "Integers"  # [groups, blocks]: what the last look-up found
     admitted: "Rows"  # of this step; tokens are those found
@@ -250,8 +105,7 @@ def new_world(
         flights=np.zeros(2, FLIGHT),
         waiting=np.zeros(total + 1 if by_priority else 1, ENTRY),
         leaving=np.zeros(leaving + 1, ENTRY),
-        **_groups(settings),
-        **_states(settings, seqs),
+        **_groups(settings, seqs),
         hit=np.zeros((groups, columns + 1), np.int32),
         admitted=np.zeros(seqs, PART),
         preempted=np.zeros(2 * seqs, np.int64),
@@ -274,35 +128,24 @@ def may_rest(settings: Settings) -> bool:
     )
 
 
-def _groups(settings: Settings) -> dict[str, Any]:
+def _groups(settings: Settings, seqs: int) -> dict[str, Any]:
     """What the groups are, as the plain cache has them."""
     cache = KvCache(settings)
-    windows = [one.window if isinstance(one, WindowBlocks) else 0 for one in cache.groups]
-    caps = [one.cap if isinstance(one, WindowBlocks) else None for one in cache.groups]
+    groups: Any = np.zeros(len(settings.groups), GROUP)
+    for row, group, kind in zip(groups, cache.groups, settings.groups, strict=True):
+        row["way"], row["cap"], row["wanted"] = _WAYS[type(kind)], UNCAPPED, NOBODY
+        if isinstance(group, WindowBlocks):
+            row["window"] = group.window
+            row["cap"] = UNCAPPED if group.cap is None else group.cap
+        if isinstance(kind, RecurrentState):
+            row["speculative"], row["alignment"] = kind.speculative, kind.checkpoint or 0
+    groups["member"] = [one.number for kind in cache.alike for one in kind.groups]
     kinds = np.zeros(len(cache.alike), KIND)
     kinds["count"] = [len(one.groups) for one in cache.alike]
     kinds["first"] = np.cumsum(kinds["count"]) - kinds["count"]
-    return {
-        "windows": np.array(windows, np.int64),
-        "caps": np.array([UNCAPPED if cap is None else cap for cap in caps], np.int64),
-        "members": np.array([one.number for kind in cache.alike for one in kind.groups]),
-        "kinds": kinds,
-    }
-
-
-def _states(settings: Settings, seqs: int) -> dict[str, Any]:
-    """What is known of groups of states; next to nothing where there are none."""
-    groups = settings.groups
-    kinds = [one for one in groups if isinstance(one, RecurrentState)]
-    ways = {FullAttention: FULL, SlidingWindow: WINDOW, RecurrentState: STATEFUL}
-    return {
-        "ways": np.array([ways[type(one)] for one in groups], np.int64),
-        "speculative": np.array([getattr(one, "speculative", 0) for one in groups], np.int64),
-        "alignments": np.array([getattr(one, "checkpoint", 0) or 0 for one in groups], np.int64),
-        "states": np.zeros((seqs, len(groups)) if kinds else (1, 1), STATE),
-        "stamps": np.zeros(settings.num_blocks if kinds else 1, np.int64),
-        "wanted": np.full(len(groups), NOBODY),
-    }
+    stateful = STATEFUL in groups["way"]
+    states = np.zeros((seqs, len(groups)) if stateful else (1, 1), STATE)
+    return {"groups": groups, "kinds": kinds, "states": states}
 
 
 def _state_values(settings: Settings) -> dict[str, Any]:
