@@ -110,7 +110,7 @@ def test_a_request_is_in_one_step_at_a_time_and_everything_is_conserved(
 
 
 def test_the_compiled_simulator_leaves_stages_to_the_loop() -> None:
-    with pytest.raises(CannotKnow, match="does not have pipeline stages yet"):
+    with pytest.raises(CannotKnow, match="does not have pipeline stages"):
         simulate_fast(piped(2), load_of((arrival(),)), StepCost())
 
 

@@ -39,5 +39,5 @@ def refuse_not_followed(settings: Settings) -> None:
     reason = not_followed(settings)
     if reason:
         raise CannotKnow(
-            f"The compiled simulator does not do {reason}, which the plain loop does, more slowly; give the pool fewer blocks."
+            f"The compiled simulator does not have {reason}; simulate with the plain loop."
         )
