@@ -1,10 +1,12 @@
 """Engines and loads for which the compiled simulator must do exactly what the plain loop does."""
 
+from collections.abc import Callable
 from dataclasses import replace
 
 from hypothesis import strategies as st
 
 from vramledger.engine.vllm.rules import WindowAdmission
+from vramledger.errors import CannotKnow
 from vramledger.frozen import frozen
 from vramledger.simulate.fast.load import load_of
 from vramledger.simulate.fast.records import as_outcome
@@ -38,6 +40,14 @@ def by_fast(case: Case, *, every_block: bool = False) -> Outcome:
     load = load_of(case.arrivals)
     fast = simulate_fast(case.settings, load, case.cost, seed=case.seed, every_block=every_block)
     return as_outcome(fast, load)
+
+
+def outcome_or_sentence(simulated: Callable[[Case], Outcome], case: Case) -> Outcome | str:
+    """What became of a case, or the sentence with which its engine stops."""
+    try:
+        return simulated(case)
+    except CannotKnow as stops:
+        return str(stops)
 
 
 _COEFFICIENT = st.sampled_from((0, fixed(0.07), fixed(1.5), fixed(40)))

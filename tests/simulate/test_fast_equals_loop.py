@@ -1,6 +1,5 @@
 """The compiled simulator against the plain loop: every number of every request and step."""
 
-from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -9,7 +8,16 @@ import pytest
 from hypothesis import given
 from hypothesis import settings as tries
 
-from fast_cases import ALL, ALWAYS_CAPPED, COUNTED, STATES, Case, by_fast, by_loop
+from fast_cases import (
+    ALL,
+    ALWAYS_CAPPED,
+    COUNTED,
+    STATES,
+    Case,
+    by_fast,
+    by_loop,
+    outcome_or_sentence,
+)
 from simulated import arrival, settings
 from vramledger.engine.vllm.rules import WindowAdmission
 from vramledger.errors import BadInput, CannotKnow
@@ -20,7 +28,7 @@ from vramledger.simulate.fast.records import FastOutcome, as_outcome
 from vramledger.simulate.fast.simulate import simulate_fast
 from vramledger.simulate.groups import FullAttention, RecurrentState, SlidingWindow
 from vramledger.simulate.keys import spread_prefix
-from vramledger.simulate.outcome import Ending, Outcome
+from vramledger.simulate.outcome import Ending
 from vramledger.simulate.request import Arrival
 from vramledger.simulate.rules import SchedulingRules
 from vramledger.simulate.settings import Order, Speculation
@@ -50,14 +58,7 @@ def test_recurrent_states_are_followed_as_the_loop_has_them(case: Case) -> None:
 @tries(max_examples=200)
 @given(ALWAYS_CAPPED)
 def test_the_window_rule_of_020_is_followed_as_the_loop_has_it(case: Case) -> None:
-    assert _outcome_or_sentence(by_fast, case) == _outcome_or_sentence(by_loop, case)
-
-
-def _outcome_or_sentence(simulated: Callable[[Case], Outcome], case: Case) -> Outcome | str:
-    try:
-        return simulated(case)
-    except CannotKnow as stops:
-        return str(stops)
+    assert outcome_or_sentence(by_fast, case) == outcome_or_sentence(by_loop, case)
 
 
 def test_an_engine_of_020_that_takes_more_than_it_counted_stops_with_an_error() -> None:
@@ -73,7 +74,7 @@ def test_an_engine_of_020_that_takes_more_than_it_counted_stops_with_an_error() 
     case = Case(engine, (arrival(1, 30), arrival(1, 30)), COST)
 
     for simulated in (by_loop, by_fast):
-        assert _outcome_or_sentence(simulated, case) == (
+        assert outcome_or_sentence(simulated, case) == (
             "vLLM 0.20 counts no more blocks of a sliding window than its most for requests that run, "
             "takes more than it counted, and stops with an error when the pool has too few, as in this "
             "simulation; use a later version, a larger pool or fewer sequences."
@@ -132,6 +133,47 @@ def test_each_feature_alone_gives_the_same(changed: dict[str, object]) -> None:
 
     assert by_fast(case) == loop
     assert loop.count(Ending.OK) > 50
+
+
+@pytest.mark.parametrize("every_block", [False, True])
+@pytest.mark.parametrize("asynchronous", [False, True])
+@pytest.mark.parametrize("caching", [False, True])
+def test_long_answers_that_are_seldom_disturbed_give_the_same(
+    caching: bool,  # noqa: FBT001 - drawn
+    asynchronous: bool,  # noqa: FBT001 - drawn
+    every_block: bool,  # noqa: FBT001 - drawn
+) -> None:
+    leaving = (None, None, 700_000_001, 1_333_333_333)
+    arrivals = tuple(
+        arrival(5 + n, 400 + 37 * n, at_ms=n * n * 60.007, cancel_after_ns=leaving[n % 4])
+        for n in range(12)
+    )
+    engine = settings(
+        num_blocks=300,
+        block_size=16,
+        max_model_len=700,
+        prefix_caching=caching,
+        async_scheduling=asynchronous,
+    )
+    loop = by_loop(Case(engine, arrivals, COST))
+
+    calm = sum(step.features.prefill_tokens == 0 and step.waiting == 0 for step in loop.steps)
+    assert calm > 0.9 * len(loop.steps) > 500
+    assert {Ending.OK, Ending.CANCELLED, Ending.INCOMPLETE} == {one.ending for one in loop.requests}
+    assert by_fast(Case(engine, arrivals, COST), every_block=every_block) == loop
+
+
+def test_free_blocks_that_are_found_again_more_often_than_their_ring_has_slots_give_the_same() -> (
+    None
+):
+    names = (tuple(range(6)), tuple(range(50, 56)))
+    arrivals = tuple(arrival(25, 2, at_ms=20 * n, prefix=names[n % 3 // 2]) for n in range(150))
+    case = Case(settings(num_blocks=33, prefix_caching=True), arrivals, COST)
+    loop = by_loop(case)
+
+    found_again = sum(one.hit_tokens for one in loop.requests) // 4
+    assert found_again > 4 * 128  # slots
+    assert by_fast(case) == loop
 
 
 def test_prefixes_found_again_and_evicted_give_the_same() -> None:
