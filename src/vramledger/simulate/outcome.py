@@ -1,7 +1,6 @@
 """What became of the requests and of the steps of one simulated engine."""
 
 from collections import Counter
-from dataclasses import field
 from enum import StrEnum
 
 from vramledger.frozen import frozen
@@ -84,7 +83,7 @@ class Outcome:
     steps: tuple[StepRow, ...]
     end_ns: int
     stuck: str
-    pauses: tuple[Pause, ...] = field(default=(), compare=False)
+    pauses: tuple[Pause, ...] = ()
 
     def count(self, ending: Ending) -> int:
         """Requests that ended so."""

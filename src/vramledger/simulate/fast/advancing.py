@@ -21,4 +21,6 @@ ADVANCING: Final = [
     ("events", np.int64),  # arrivals, tokens and ends so far
     ("events_then", np.int64),  # when the engine began to sit out
     ("stuck", np.bool_),
+    ("pauses", np.int64),  # kept so far
+    ("came_before", np.int64),  # the step that came back before the one that comes back now
 ]

@@ -51,6 +51,7 @@ class FastEngine:
         self._state: Any = world.engine[0]
         self._state["total"], self._state["more"], self._state["stops"] = 0, True, stops
         self._steps: list[Rows] = []
+        self._pauses: list[Rows] = []
 
     def send(self, place: int, arrival_ns: int, cancel_after_ns: int) -> None:
         """The request in a row of the load, which arrives then: not before the one sent last."""
@@ -77,7 +78,8 @@ class FastEngine:
 
     def _put_rows_aside(self) -> None:
         self._steps.append(self._world.rows[: self._state["rows"]].copy())
-        self._state["rows"] = 0
+        self._pauses.append(self._world.pauses[: self._state["pauses"]].copy())
+        self._state["rows"] = self._state["pauses"] = 0
 
     def finish(self) -> FastOutcome:
         """Nobody else comes: everything that can still happen, and what became of it all."""
@@ -90,7 +92,9 @@ class FastEngine:
         records = world.records[:total]
         records["ending"][records["ending"] == OPEN] = INCOMPLETE
         steps = np.concatenate(self._steps)
-        return FastOutcome(records, steps, int(self._state["sent"]), int(self._state["now"]), stuck)
+        pauses = np.concatenate(self._pauses)
+        sent, now = int(self._state["sent"]), int(self._state["now"])
+        return FastOutcome(records, steps, sent, now, stuck, pauses)
 
     @property
     def ended(self) -> int:

@@ -6,7 +6,7 @@ import numpy as np
 
 from vramledger.frozen import frozen
 from vramledger.simulate.fast.load import Load
-from vramledger.simulate.outcome import Ending, Outcome, RequestOutcome, StepRow
+from vramledger.simulate.outcome import Ending, Outcome, Pause, RequestOutcome, StepRow
 from vramledger.simulate.step import Features
 
 if TYPE_CHECKING:
@@ -96,7 +96,13 @@ def as_outcome(fast: FastOutcome, load: Load) -> Outcome:
     """The same run as the plain loop tells it."""
     asked, found = load.asked, fast.requests
     rows = tuple(_request(rank, asked[rank], found[rank]) for rank in range(len(found)))
-    return Outcome(rows, tuple(_step(row) for row in fast.steps), fast.end_ns, fast.stuck)
+    pauses = () if fast.pauses is None else tuple(_pause(row) for row in fast.pauses)
+    steps = tuple(_step(row) for row in fast.steps)
+    return Outcome(rows, steps, fast.end_ns, fast.stuck, pauses)
+
+
+def _pause(row: Any) -> Pause:
+    return Pause(int(row["rank"]), int(row["last_step"]), int(row["next_step"]))
 
 
 def _request(rank: int, asked: Any, found: Any) -> RequestOutcome:

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from vramledger.frozen import frozen
 from vramledger.simulate.fast.compiled import note_compiled, say_if_compiling
 from vramledger.simulate.fast.kernels import Kernel, kernel_for
 from vramledger.simulate.fast.load import Load, refuse_nonsense
@@ -50,26 +51,38 @@ def simulate_fast(
     records = new_records(len(load.asked))
     kernel = kernel_for(settings, load, every_block=every_block)
     world = kernel.new_world(settings, load, cost, records, _ROWS, seed)
-    steps = _run(kernel, world, sink)
+    kept = _run(kernel, world, sink)
     kernel.close(world)
-    return _outcome(world, steps, kernel.why_stuck(world))
+    return _outcome(world, kept, kernel.why_stuck(world))
 
 
-def _run(kernel: Kernel, world: Any, sink: Sink | None) -> "Rows":
+@frozen
+class _Kept:
+    """Rows of steps and of pauses."""
+
+    steps: "Rows"
+    pauses: "Rows"
+
+
+def _run(kernel: Kernel, world: Any, sink: Sink | None) -> _Kept:
     """Advance until it is over; the rows of all steps, or none where a sink takes them."""
     say_if_compiling(kernel.name)
     kept: list[Rows] = []
+    pauses: list[Rows] = []
     take = sink or (lambda rows: kept.append(rows.copy()))
     over = False
     while not over:
         over = kernel.advance(world)
         take(world.rows[: world.engine["rows"][0]])
-        world.engine["rows"] = 0
+        pauses.append(world.pauses[: world.engine["pauses"][0]].copy())
+        world.engine["rows"] = world.engine["pauses"] = 0
     note_compiled(kernel.name)
-    return np.concatenate(kept) if kept else world.rows[:0].copy()
+    steps = np.concatenate(kept) if kept else world.rows[:0].copy()
+    return _Kept(steps, np.concatenate(pauses))
 
 
-def _outcome(world: Any, steps: "Rows", stuck: str) -> FastOutcome:
+def _outcome(world: Any, kept: _Kept, stuck: str) -> FastOutcome:
     engine, records = world.engine[0], world.records
     records["ending"][records["ending"] == OPEN] = INCOMPLETE
-    return FastOutcome(records, steps, int(engine["sent"]), int(engine["now"]), stuck)
+    sent, now = int(engine["sent"]), int(engine["now"])
+    return FastOutcome(records, kept.steps, sent, now, stuck, kept.pauses)

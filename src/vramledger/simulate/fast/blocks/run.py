@@ -18,6 +18,7 @@ from vramledger.simulate.fast.blocks.world import World
 from vramledger.simulate.fast.compiled import compiled, compiled_entry
 from vramledger.simulate.fast.cost import cost_ns
 from vramledger.simulate.fast.load import NEVER
+from vramledger.simulate.fast.pausing import has_room
 from vramledger.simulate.fast.records import CANCELLED, REJECTED, TIMED_OUT, UNSET
 from vramledger.simulate.fast.step_row import write_row
 
@@ -27,7 +28,9 @@ def advance(world: World) -> bool:
     """Go on until the rows of steps are full; True when it halts before: time is up, or all is done."""
     engine = world.engine[0]
     ended = engine.ended
-    while engine.rows < len(world.rows) or (engine.lockstep and engine.phase == WAITING):
+    while (engine.rows < len(world.rows) and has_room(world.pauses, engine)) or (
+        engine.lockstep and engine.phase == WAITING
+    ):
         if not _go_on(world) or (engine.stops and engine.ended > ended):
             return True
         if engine.broken:

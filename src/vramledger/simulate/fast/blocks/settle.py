@@ -8,6 +8,7 @@ from vramledger.simulate.fast.blocks.running import abandon, known
 from vramledger.simulate.fast.blocks.tables import name_complete, release
 from vramledger.simulate.fast.blocks.world import World
 from vramledger.simulate.fast.compiled import compiled, compiled_apart
+from vramledger.simulate.fast.pausing import note_event
 from vramledger.simulate.fast.records import INCOMPLETE, OK, UNSET
 from vramledger.simulate.settings import ACCEPTANCE_SCALE
 
@@ -24,6 +25,7 @@ def settle(world: World) -> None:
     engine = world.engine[0]
     flight = world.flights[engine.settled & 1]
     parts = world.parts[engine.settled & 1]
+    engine.came_before = engine.settled_step
     for index in range(flight.parts):
         part = parts[index]
         request = world.requests[part.rank]
@@ -51,6 +53,8 @@ def _note_token(world: World, rank: int, step: int) -> None:
     engine.events += 1
     if record.first_token_ns == UNSET:
         record.first_token_ns, record.first_token_step = engine.now, step
+    else:
+        note_event(world.pauses, engine, rank, record.last_token_step, step)
     record.last_token_ns, record.last_token_step = engine.now, step
 
 

@@ -30,6 +30,7 @@ from vramledger.simulate.fast.blocks.rows import (
     WINDOW,
 )
 from vramledger.simulate.fast.load import NEVER, Load
+from vramledger.simulate.fast.pausing import room_for_pauses
 from vramledger.simulate.fast.records import STEP
 from vramledger.simulate.fast.sharing import without_lone_tails
 from vramledger.simulate.groups import FullAttention, RecurrentState, SlidingWindow
@@ -73,6 +74,7 @@ class World(NamedTuple):
     preempted: "Integers"  # ranks, of this step
     passed_over: "Integers"
     rows: "Rows"
+    pauses: "Rows"  # not handed out yet
     coefficients: tuple[int, ...]
     by_tokens: "Integers"
 
@@ -111,6 +113,7 @@ def new_world(
         preempted=np.zeros(2 * seqs, np.int64),
         passed_over=np.zeros(2 * seqs, np.int64),
         rows=np.zeros(rows, STEP),
+        pauses=room_for_pauses(settings.max_num_seqs),
         coefficients=cost.coefficients,
         by_tokens=np.array(cost.by_tokens, np.int64),
     )

@@ -8,6 +8,7 @@ from vramledger.simulate.fast.counting.holding import begin_decoding, stop_decod
 from vramledger.simulate.fast.counting.schedule import schedule
 from vramledger.simulate.fast.counting.settle import settle
 from vramledger.simulate.fast.counting.world import NOBODY, World
+from vramledger.simulate.fast.pausing import has_room
 from vramledger.simulate.fast.records import REJECTED, UNSET
 from vramledger.simulate.fast.step_row import write_row
 
@@ -17,7 +18,7 @@ def advance(world: World) -> bool:
     """Go on until the rows of steps are full; True when it halts before: time is up, or all is done."""
     state = world.engine[0]
     ended = state.ended
-    while state.rows < len(world.rows):
+    while state.rows < len(world.rows) and has_room(world.pauses, state):
         if not _go_on(world) or (state.stops and state.ended > ended):
             return True
     return False

@@ -3,6 +3,7 @@
 from vramledger.simulate.fast.compiled import compiled
 from vramledger.simulate.fast.counting.holding import release
 from vramledger.simulate.fast.counting.world import NOBODY, World
+from vramledger.simulate.fast.pausing import note_event
 from vramledger.simulate.fast.records import INCOMPLETE, OK, UNSET
 
 
@@ -12,6 +13,7 @@ def settle(world: World) -> None:
     state = world.engine[0]
     flight = world.flights[state.settled & 1]
     state.now = max(state.now, flight.end_ns)
+    state.came_before = state.settled_step
     state.settled_ns, state.settled_step = state.now, flight.step
     for index in range(flight.sampled):
         slot = world.sampled[state.settled & 1, index]
@@ -34,9 +36,13 @@ def settle(world: World) -> None:
 
 @compiled
 def _note_first(world: World, slot: int) -> None:
+    """The first token since a slot was admitted, or the last before it waits again."""
     state, record = world.engine[0], world.records[world.slots[slot].rank]
     if record.first_token_ns == UNSET:
         record.first_token_ns, record.first_token_step = state.settled_ns, state.settled_step
+    else:
+        rank, last = world.slots[slot].rank, record.last_token_step
+        note_event(world.pauses, state, rank, last, state.settled_step)
 
 
 @compiled

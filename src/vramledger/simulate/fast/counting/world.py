@@ -6,6 +6,7 @@ import numpy as np
 
 from vramledger.simulate.fast.advancing import ADVANCING, FOREVER
 from vramledger.simulate.fast.load import Load
+from vramledger.simulate.fast.pausing import room_for_pauses
 from vramledger.simulate.fast.records import FEATURES, STEP
 from vramledger.simulate.settings import Settings
 from vramledger.simulate.step_cost import StepCost
@@ -121,6 +122,7 @@ class World(NamedTuple):
     unused: "Integers"  # slots that are free
     stale: "Integers"  # slots preempted while a token of theirs is in flight
     rows: "Rows"  # steps not handed out yet
+    pauses: "Rows"  # not handed out yet
     coefficients: tuple[int, ...]
     by_tokens: "Integers"
 
@@ -144,6 +146,7 @@ def new_world(settings: Settings, load: Load, cost: StepCost, records: "Rows", r
         unused=np.arange(slots)[::-1].copy(),
         stale=np.zeros(slots, np.int64),
         rows=np.zeros(rows, STEP),
+        pauses=room_for_pauses(settings.max_num_seqs),
         coefficients=cost.coefficients,
         by_tokens=np.array(cost.by_tokens, np.int64),
     )
