@@ -1,17 +1,25 @@
 """Pauses of requests: which steps brought tokens, in the run's columns and in the gaps between tokens."""
 
+import json
 from collections import Counter
 from itertools import pairwise
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pytest
 from hypothesis import given
 from hypothesis import settings as profile
 from hypothesis import strategies as st
 
 from simulated import settings
+from stored_workloads import request as row_of
+from stored_workloads import stored
+from vramledger.cli.main import run as command
 from vramledger.frozen import frozen
+from vramledger.record.gaps import with_gaps
+from vramledger.record.run import read_run
 from vramledger.simulate.columns import columns_of
 from vramledger.simulate.engines import Engine
 from vramledger.simulate.fast.records import UNSET
@@ -150,3 +158,37 @@ def test_a_preempted_request_has_one_long_gap() -> None:
     pause = ends[pauses["next_step"][0]] - ends[pauses["last_step"][0]]
     assert output_gaps([run.engine]).at(1.0) == float(pause) / 1e9
     assert silent_steps(figures(run.engine), [run.engine]).null_count == 1
+
+
+@pytest.mark.parametrize("order", ["fcfs", "priority"])
+def test_every_chunk_of_a_written_run_is_among_the_gaps(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    order: str,
+) -> None:
+    """By counts of blocks and block by block: the requests' own columns give the ITL that is printed."""
+    asked_for = [
+        row_of(row, arrival_s=row / 10, input_tokens=40, output_tokens=300) for row in range(20)
+    ]
+    stored(tmp_path / "w.parquet", asked_for)
+    monkeypatch.chdir(tmp_path)
+    launch = (
+        "vllm serve meta-llama/Llama-3.1-8B --max-model-len 2048 --num-gpu-blocks-override 150 "
+        f"--scheduling-policy {order}"
+    )
+    asked = ["--gpu", "H100-80GB-SXM", "--engine-version", "0.32.0", "--workload", "w.parquet"]
+    command(["simulate", launch, *asked, "--no-prefix", "-o", "r", "--json"])
+    found = json.loads(capsys.readouterr().out)
+    assert found["preemptions"] > 0
+    gaps = []
+    for batch in with_gaps(read_run(Path("r"))):
+        rows = (batch["chunk_offset_us"].to_pylist(), batch["output_tokens_got"].to_pylist())
+        for offsets, tokens in zip(*rows, strict=True):
+            assert len(offsets or ()) == tokens
+            gaps += np.diff(offsets or [0]).tolist()
+    ordered = np.sort(gaps) / 1e6
+    assert ordered[-1] == pytest.approx(found["itl_s"]["max"], abs=2e-6)
+    for name, share in (("p50", 0.5), ("p99", 0.99)):
+        place = max(int(np.ceil(share * len(ordered) - 1e-9)) - 1, 0)
+        assert ordered[place] == pytest.approx(found["itl_s"][name], abs=2e-6)
