@@ -55,7 +55,7 @@ class LockStepEngine:
     def step(self) -> LockStep:
         """Schedule a step, and take in the oldest in flight once enough are."""
         world, engine = self.world, self.world.engine[0]
-        engine["rows"] = 0
+        engine["rows"] = engine["pauses"] = 0
         advance(world)
         return LockStep(
             scheduled=self._scheduled(),
