@@ -16,8 +16,8 @@ _ROUTERS = {
     ),
     PREFIX_AWARE: (
         "Each request goes to the engine that was sent the longest prefix of it, where that is more than "
-        f"{SHARE:.0%} of its prompt, else to the one that was sent least; to the least loaded while loads are "
-        f"more than {MOST_APART} requests and {MOST_TIMES:g} times apart: the rule of the SGLang and vLLM routers."
+        f"{SHARE:.0%} of its prompt; else, and while loads are more than {MOST_APART} requests and {MOST_TIMES:g} times "
+        "apart, to the least loaded: the rule of the SGLang and vLLM routers."
     ),
 }
 

@@ -48,23 +48,24 @@ def test_equal_loads_go_to_the_first_from_the_seed_on(seed: int) -> None:
 
 
 def test_the_engine_with_the_longest_prefix_gets_the_request() -> None:
-    router, idle = PrefixAware(3), (view(),) * 3
-    assert router.choose(request(prefix=(1, 2, 3)), idle) == 0
-    assert router.choose(request(prefix=(7, 8)), idle) == 1
-    assert router.choose(request(prefix=(1, 2, 9)), idle) == 0
-    assert router.choose(request(prefix=(7, 8, 5)), idle) == 1
+    router, first, second = PrefixAware(3), (view(),) * 3, (view(sent=1), view(), view())
+    assert router.choose(request(prefix=(1, 2, 3)), first) == 0
+    assert router.choose(request(prefix=(7, 8)), second) == 1
+    assert router.choose(request(prefix=(1, 2, 9)), second) == 0
+    assert router.choose(request(prefix=(7, 8, 5)), first) == 1
 
 
 def test_a_short_common_prefix_does_not_bind() -> None:
-    router, idle = PrefixAware(2), (view(),) * 2
-    router.choose(request(prefix=(1, 2, 3)), idle)
-    assert router.choose(request(tokens=1000, prefix=(1, 2)), idle) == 1  # 32 of 1000 tokens
+    router = PrefixAware(2)
+    router.choose(request(prefix=(1, 2, 3)), (view(), view()))
+    busy = (view(running=1), view())
+    assert router.choose(request(tokens=1000, prefix=(1, 2)), busy) == 1  # 32 of 1000 tokens
 
 
 def test_a_part_that_follows_another_is_no_prefix() -> None:
-    router, idle = PrefixAware(2), (view(),) * 2
-    router.choose(request(prefix=(1, 2, 3, 4)), idle)
-    assert router.choose(request(prefix=(9, 2, 3, 4)), idle) == 1
+    router = PrefixAware(2)
+    router.choose(request(prefix=(1, 2, 3, 4)), (view(), view()))
+    assert router.choose(request(prefix=(9, 2, 3, 4)), (view(running=1), view())) == 1
 
 
 def test_of_several_with_the_prefix_the_least_loaded_gets_it() -> None:
@@ -85,18 +86,11 @@ def test_loads_too_far_apart_overrule_the_prefix() -> None:
     assert router.choose(request(prefix=(1, 2, 3)), apart) == 0
 
 
-def test_what_nobody_knows_goes_where_least_was_sent() -> None:
-    router, idle = PrefixAware(2), (view(),) * 2
-    chosen = [router.choose(request(tokens=tokens), idle) for tokens in (50, 200, 100, 10, 90)]
-    assert chosen == [0, 1, 0, 0, 0]
-
-
-def test_a_prefix_counts_once_in_an_engines_record() -> None:
-    router, idle = PrefixAware(2), (view(),) * 2
-    for _ in range(4):
-        router.choose(request(tokens=48, prefix=(1, 2, 3)), idle)
-    assert router.choose(request(tokens=60), idle) == 1
-    assert router.choose(request(tokens=60), idle) == 0  # 48 there, 60 here
+def test_what_nobody_knows_goes_to_the_least_loaded_however_much_it_was_sent() -> None:
+    router = PrefixAware(2)
+    for _ in range(3):
+        assert router.choose(request(tokens=5000), (view(running=1), view(sent=2))) == 0
+    assert router.choose(request(tokens=10), (view(running=1), view())) == 1
 
 
 def test_routers_have_names() -> None:

@@ -1,14 +1,16 @@
 """The engine that was sent the longest prefix of a request, unless loads are too far apart.
 
-The rule ``cache_aware`` of the SGLang Model Gateway (formerly SGLang Router) and of the vLLM router, with their
+The policy ``cache_aware`` of the SGLang Model Gateway (formerly SGLang Router) and of the vLLM router, with their
 defaults: while the busiest engine has more than 64 requests over the idlest and more than 1.5 times as many, the
 least loaded engine; else the one whose past requests share the longest prefix with this one, where that is more than
-0.3 of the prompt; else the one with the smallest record of past prompts. Loads are the router's own counts of requests
-sent and not ended. The router knows what it has sent, not what an engine has evicted since.
-https://docs.sglang.io/advanced_features/router.html,
-https://docs.gpustack.ai/gpustack-operator/main/docs/modules/model-deployment/routing/ (vLLM router 0.1.15).
+0.3 of the prompt; else the least loaded one. Loads are the router's own counts of requests sent and not ended. The router
+knows what it has sent, not what an engine has evicted since.
+https://github.com/sgl-project/sglang/blob/main/sgl-model-gateway/src/policies/cache_aware.rs,
+https://github.com/vllm-project/router/blob/main/src/policies/cache_aware.rs. Their comments, and routers of 2025, send what
+nobody knows to the engine with the smallest record of past prompts instead.
 
-Here the record is never shortened, while theirs drops the least recently used prompts beyond a size.
+Here the record is never shortened, while theirs drops the least recently used prompts beyond a size; of several engines
+that were sent the prefix the least loaded gets the request, while theirs keep one of them.
 """
 
 from collections.abc import Iterable, Sequence
@@ -39,23 +41,17 @@ class PrefixAware:
     def __init__(self, engines: int, *, seed: int = 0) -> None:
         self._order = [(seed + number) % engines for number in range(engines)]
         self._known: dict[int, int] = {}  # engines that were sent a prefix, one bit each
-        self._record = [0] * engines  # tokens of different prompts
 
     def choose(self, request: Routed, views: Sequence[View]) -> int:
         """The rule; what is sent is remembered."""
         loads = [one.in_flight for one in views]
+        apart = max(loads) - min(loads) > MOST_APART and max(loads) > MOST_TIMES * min(loads)
         match = self._longest(request)
-        if max(loads) - min(loads) > MOST_APART and max(loads) > MOST_TIMES * min(loads):
-            chosen = self._least(loads, self._order)
-        elif match.tokens > SHARE * request.input_tokens:
-            chosen = self._least(loads, match.engines)
-        else:
-            chosen = self._least(self._record, self._order)
-        self._remember(request, chosen)
+        known = match.tokens > SHARE * request.input_tokens
+        chosen = _least(loads, match.engines if known and not apart else self._order)
+        for name in request.prefix:
+            self._known[name] = self._known.get(name, 0) | 1 << chosen
         return chosen
-
-    def _least(self, counts: Sequence[int], among: Iterable[int]) -> int:
-        return min(among, key=counts.__getitem__)
 
     def _longest(self, request: Routed) -> _Match:
         holders, parts = -1, 0
@@ -67,10 +63,6 @@ class PrefixAware:
         engines = tuple(number for number in self._order if holders >> number & 1)
         return _Match(parts * request.part_tokens, engines)
 
-    def _remember(self, request: Routed, engine: int) -> None:
-        fresh = request.input_tokens
-        for name in request.prefix:
-            if self._known.get(name, 0) >> engine & 1:
-                fresh -= request.part_tokens
-            self._known[name] = self._known.get(name, 0) | 1 << engine
-        self._record[engine] += max(fresh, 0)
+
+def _least(counts: Sequence[int], among: Iterable[int]) -> int:
+    return min(among, key=counts.__getitem__)
