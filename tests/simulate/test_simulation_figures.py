@@ -155,6 +155,31 @@ def test_a_planned_cancellation_is_no_failure_until_a_limit_is_broken() -> None:
     assert judged(Contract(success=0.8), left)[0].found == "100.00%"
 
 
+def test_a_client_that_left_without_a_first_token_waited_too_long_once_the_limit_was_over() -> None:
+    left = served(
+        ok=np.array([True, False, False, False]),
+        cancelled=np.array([False, True, True, True]),
+        latency={"ttft_s": np.array([1.0, np.nan, np.nan, np.nan])},
+        stayed=np.array([2.0, 0.5, 10.0, 10.0]),
+    )
+    contract = Contract(latency={"ttft_s": (LatencyLimit(None, {0.5: 2.0, 0.95: 20.0}),)})
+    assert judged(contract, left) == (
+        Line("ttft_s p50 <= 2", "10", holds=False),  # of 1, 10 and 10
+        Line("ttft_s p95 <= 20", "1", holds=True),
+    )
+
+
+def test_a_cancellation_after_the_answer_was_due_counts_against_success() -> None:
+    left = served(
+        ok=np.array([True, True, False, False]),
+        cancelled=np.array([False, False, True, True]),
+        latency={"ttft_s": np.ones(4), "e2e_s": np.array([2.0, 2.0, 3.0, 30.0])},
+        stayed=np.array([2.0, 2.0, 3.0, 30.0]),
+    )
+    contract = Contract(latency={"e2e_s": (LatencyLimit(None, {0.95: 20.0}),)}, success=0.8)
+    assert judged(contract, left)[1] == Line("success >= 80.00%", "75.00%", holds=False)
+
+
 def test_goodput_counts_requests_within_every_limit() -> None:
     ttft = (LatencyLimit(4096, {0.5: 1.0, 0.95: 2.0}), LatencyLimit(None, {0.95: 10.0}))
     contract = Contract(latency={"ttft_s": ttft})

@@ -18,7 +18,9 @@ if TYPE_CHECKING:
 
 _HOUR_S: Final = 3600.0
 _ITL: Final = "itl_s"
-_TTFT: Final = "ttft_s"
+_WAITS: Final = frozenset(
+    {"ttft_s", "queue_s"}
+)  # which a client that leaves may never see the end of
 
 
 @frozen
@@ -90,13 +92,14 @@ def goodput_per_hour(contract: Contract, served: Served) -> float:
 
 
 def _succeeded(contract: Contract, served: Served) -> "Array":
-    """Ended as asked, or cancelled as planned while no limit on the first token was broken yet."""
-    waited = served.latency[_TTFT]
-    waited = np.where(np.isnan(waited), served.stayed, waited)
+    """Ended as asked, or cancelled as planned while no limit was broken yet."""
     kept = served.cancelled.copy()
-    for limit in contract.latency.get(_TTFT, ()):
-        most = limit.percentiles[max(limit.percentiles)]
-        kept &= ~(waited > most) | ~_reached(limit, served)
+    for name, limits in contract.latency.items():
+        if name not in served.latency:
+            continue
+        for limit in limits:
+            most = limit.percentiles[max(limit.percentiles)]
+            kept &= ~(_seen(name, most, served) > most) | ~_reached(limit, served)
     return served.ok | kept
 
 
@@ -107,12 +110,25 @@ def _latency(name: str, limit: LatencyLimit, share: float, served: Served) -> Li
     if name == _ITL and limit.input_max is None:
         value = served.gaps.at(share)
     elif name in served.latency:
-        value = percentile(served.latency[name][_reached(limit, served)], share)
+        value = percentile(_seen(name, most, served)[_reached(limit, served)], share)
     else:
         return Line(asked, "not checked", None)
     if value is None:
         return Line(asked, "nothing to count", None)
     return Line(asked, "inf" if isinf(value) else f"{value:.4g}", value <= most)
+
+
+def _seen(name: str, most: float, served: Served) -> "Array":
+    """A latency of every request; a client that left in vain after more than `most` waited so long at least.
+
+    One that left before that broke no such limit, and is not counted.
+    """
+    values = served.latency[name]
+    if name not in _WAITS:
+        return values
+    in_vain = served.cancelled & np.isnan(values) & (served.stayed > most)
+    found: Array = np.where(in_vain, served.stayed, values)
+    return found
 
 
 def _reached(limit: LatencyLimit, served: Served) -> "Array":
