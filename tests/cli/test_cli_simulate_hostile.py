@@ -162,7 +162,6 @@ def test_numbers_that_no_workload_has_are_named(
         ("--kv-cache-memory-bytes 0", 2, "it must be at least 1."),
         ("--gpu-memory-utilization nan", 2, "it must be above 0 and at most 1."),
         ("--long-prefill-token-threshold -1", 2, "it must be at least 0."),
-        ("-pp 2", 3, "simulate a layout with --pipeline-parallel-size 1."),
     ],
 )
 @pytest.mark.usefixtures("folder")
