@@ -72,8 +72,21 @@ def test_what_lives_on_preemption_is_said_with_its_cost(simulated: Ask) -> None:
     (note,) = [note for note in said["notes"] if "are preempted" in note]
     assert f"{said['preemptions']:,} times in all, and computed again" in note
     assert "which can also change an answer" in note
-    off = "The deployment's prefix cache, which is off in this simulation, would find a part of what is "
-    assert f"{off}computed again: preemption is at its worst here." in said["notes"]
+    assert not [note for note in said["notes"] if "prefix cache" in note]
+
+
+def test_the_own_blocks_of_a_preempted_request_are_found_again_where_they_are_cached(
+    simulated: Ask,
+) -> None:
+    def thinking(flag: str) -> Any:
+        load = poisson(40, 0.05, (200, 800), (8_000, 24_000))
+        return simulated(f"{THINKING}{flag}", CARD, VERSION, load).json
+
+    cached, computed = thinking(""), thinking(" --no-enable-prefix-caching")
+    assert cached["preemptions"] * 100 < computed["preemptions"]
+    assert cached["recomputed_tokens"] * 100 < computed["recomputed_tokens"]
+    assert cached["simulated_s"] * 4 < computed["simulated_s"]
+    assert cached["prefix_hit_share"] == computed["prefix_hit_share"] == 0
 
 
 def test_less_at_once_ends_the_preemption(simulated: Ask) -> None:

@@ -11,10 +11,8 @@ if TYPE_CHECKING:
     from vramledger.simulate.settings import Settings
 
 
-def remarks(figures: "Figures", settings: "Settings", *, caching: bool) -> "Iterator[str]":
+def remarks(figures: "Figures", settings: "Settings") -> "Iterator[str]":
     """One note for each kind of ending that is not what was asked for.
-
-    `caching` is whether the deployment has prefix caching on, which `settings` need not have.
 
     That an answer which is computed again may come out otherwise was reported at
     https://github.com/vllm-project/vllm/issues/11805: other batches round otherwise.
@@ -35,16 +33,15 @@ def remarks(figures: "Figures", settings: "Settings", *, caching: bool) -> "Iter
     evicted = int((found["preemptions"] > 0).sum())
     if evicted:
         yield (
-            f"{_requests(evicted)} preempted, {int(found['preemptions'].sum()):,} times in all, and "
+            f"{_requests(evicted)} preempted, {_times(int(found['preemptions'].sum()))} in all, and "
             "computed again, which can also change an answer: at this load the deployment lives on "
             "preemption. A larger KV cache, less load or a smaller --max-num-seqs ends it."
-        )
-    if evicted and caching and not settings.prefix_caching:
-        yield (
-            "The deployment's prefix cache, which is off in this simulation, would find a part of what is "
-            "computed again: preemption is at its worst here."
         )
 
 
 def _requests(count: int) -> str:
     return "1 request is" if count == 1 else f"{count:,} requests are"
+
+
+def _times(count: int) -> str:
+    return "once" if count == 1 else f"{count:,} times"

@@ -11,18 +11,17 @@ from vramledger.frozen import frozen
 from vramledger.ledger.case import Case
 from vramledger.plan.requirement import Contract, Kind
 from vramledger.simulate.answers import Answers, answers_of, gib_of_block
-from vramledger.simulate.arriving import arriving_of, as_sent
-from vramledger.simulate.batches import Batching, serve_batches
+from vramledger.simulate.arriving import as_sent
 from vramledger.simulate.capacity import Capacity, capacity_of, longest_share
 from vramledger.simulate.contrast import Contrast, side_of
 from vramledger.simulate.drafted_cost import deployment_cost
-from vramledger.simulate.engine_load import Serve
-from vramledger.simulate.engines import Engine, Progress, run_engines
+from vramledger.simulate.engines import Engine, Progress
 from vramledger.simulate.figures import Figures, figures_of
 from vramledger.simulate.from_deployment import settings_of
 from vramledger.simulate.kv_room import KvRoom, kv_room_of
 from vramledger.simulate.load import Part, prepared
 from vramledger.simulate.offered import Offered, read_offered
+from vramledger.simulate.on_engines import engines_of
 from vramledger.simulate.policies import VLLM, batch_settings, policy_named
 from vramledger.simulate.priced import typical_of
 from vramledger.simulate.run_notes import basis_of, notes_of
@@ -238,27 +237,22 @@ def can_hit(bench: Bench) -> bool:
 
 
 def played(bench: Bench, progress: Progress, *, hits: bool, traced: bool = False) -> Played:
-    """One simulation, with the workload's own prefix hits or without any; traced where that is asked."""
+    """One simulation, with the workload's own prefix hits or without any; traced where that is asked.
+
+    Without them the prefix cache is as the deployment has it, so that preempted requests may find their own blocks.
+    """
     question, offered = bench.question, bench.offered
+    batched = policy_named(question.policy).batching is not None
     settings = settings_of(
-        bench.deployment, bench.pool, prefix_caching=hits, acceptance=question.acceptance
+        bench.deployment,
+        bench.pool,
+        prefix_caching=bench.deployment.enable_prefix_caching.value,
+        acceptance=question.acceptance,
     )
-    batching = policy_named(question.policy).batching
-    if batching is not None:
+    if batched:
         settings = batch_settings(settings)
-    fit = question.fit or shipped()
-    arriving = arriving_of(offered, fit.coefficients, settings.block_size if hits else None)
     began = time.perf_counter()
-    engines = run_engines(
-        settings,
-        arriving,
-        bench.cost,
-        bench.engines,
-        seed=question.seed,
-        progress=progress,
-        serve=_serve(bench, batching, traced=traced),
-        serving=_serving(bench),
-    )
+    engines = engines_of(bench, settings, progress, hits=hits, traced=traced)
     wall = time.perf_counter() - began
     offered = as_sent(offered, engines)
     figures = figures_of(offered, engines, settings.max_model_len)
@@ -273,25 +267,7 @@ def played(bench: Bench, progress: Progress, *, hits: bool, traced: bool = False
         block_gib=gib_of_block(bench.pool.layout.bytes_per_block, layout.tp * layout.pcp),
         contract=question.contract,
         wall_s=wall,
-        batched=batching is not None,
+        batched=batched,
     )
     split = split_figures_of(engines, settings, bench.physical)
     return Played(offered, settings, engines, figures, answers, split)
-
-
-def _serving(bench: Bench) -> Serving:
-    """As asked, with what only the deployment tells: engines of a server, bytes of a block over all its GPUs."""
-    serving, layout = bench.question.serving, bench.deployment.layout
-    if serving.split is None:
-        return serving
-    block = sum(bench.pool.layout.bytes_per_block) * layout.tp * layout.pcp
-    prefill = serving.split.prefill * layout.dp
-    return replace(serving, split=replace(serving.split, prefill=prefill, bytes_per_block=block))
-
-
-def _serve(bench: Bench, batching: Batching | None, *, traced: bool) -> Serve | None:
-    """How each engine serves its part, None for vLLM's scheduler without a trace."""
-    if batching is not None:
-        return lambda part: serve_batches(part.settings, part.load, part.cost, batching)
-    trace = bench.question.trace
-    return StepTrace(trace, bench.engines).serve if traced and trace is not None else None

@@ -36,8 +36,7 @@ def notes_of(bench: "Bench", main: "Played", own: "Played | None") -> tuple[str,
     """What a reader must know: of the times, of what was left out, of the deployment."""
     around = times_of(bench)
     timing = _timing(bench, main, around)
-    caching = bench.deployment.enable_prefix_caching.value
-    ended = remarks(main.figures, main.settings, caching=caching)
+    ended = remarks(main.figures, main.settings)
     pauses = () if main.answers.pauses_told else (_PAUSES_LEFT_OUT,)
     served = serving_remarks(bench.question.serving, bench.engines, bench.deployment.layout)
     rest = (*pauses, *served, *_notes(bench, own), *bench.deployment.remarks)
