@@ -10,19 +10,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from vramledger.errors import BadInput
+from vramledger.simulate.multi_server import _spitzer_sum, mdc_wait, mgc_wait, mmc_wait
 from vramledger.simulate.theory import (
+    LinearCost,
     Service,
-    StepCost,
-    _spitzer_sum,
     exponential,
     fixed,
     kv_feasible_concurrency,
     little_residual,
     md1_wait,
-    mdc_wait,
     mg1_wait,
-    mgc_wait,
-    mmc_wait,
     saturation_rate_per_s,
     saturation_requests_per_s,
     service_of,
@@ -136,7 +133,7 @@ def test_observed_times_give_their_moments() -> None:
     assert saturation_rate_per_s(service, 4) == pytest.approx(2.0)
 
 
-COST = StepCost(0.02, prefill_token_s=2e-4, decode_token_s=1e-4, context_token_s=1e-6)
+COST = LinearCost(0.02, prefill_token_s=2e-4, decode_token_s=1e-4, context_token_s=1e-6)
 
 
 def stepped_rate(running: int, seed: int) -> float:
@@ -223,7 +220,7 @@ def test_kv_concurrency_counts_blocks_step_by_step(
             "Requests have an input and an output of 1 token or more; give such lengths.",
         ),
         (
-            lambda: StepCost(0.01, -1.0),
+            lambda: LinearCost(0.01, -1.0),
             "A token adds 0 s or more to a step; give times that are not below 0.",
         ),
         (

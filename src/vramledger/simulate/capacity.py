@@ -26,9 +26,7 @@ from vramledger.simulate.settings import Settings
 from vramledger.simulate.step import Features
 from vramledger.simulate.step_cost import StepCost
 from vramledger.simulate.theory import (
-    StepCost as LinearCost,
-)
-from vramledger.simulate.theory import (
+    LinearCost,
     kv_feasible_concurrency,
     saturation_requests_per_s,
 )
