@@ -9,7 +9,8 @@ from hypothesis import settings as profile
 from hypothesis import strategies as st
 
 from simulated import settings
-from vramledger.simulate.batches import Batching, extended, serve_batches
+from vramledger.simulate.batch_cost import extended
+from vramledger.simulate.batches import Batching, serve_batches
 from vramledger.simulate.columns import columns_of
 from vramledger.simulate.fast.load import load_of
 from vramledger.simulate.fast.records import CANCELLED, OK, REJECTED, FastOutcome
@@ -123,6 +124,17 @@ def test_who_leaves_before_a_batch_is_not_in_it_and_who_leaves_later_does_not_st
     assert found.requests["ending"].tolist() == [OK, CANCELLED, CANCELLED, REJECTED]
     assert found.requests["output_tokens"].tolist() == [4, 0, 20, 0]
     assert found.steps["waiting"].tolist()[:3] == [0, 1, 1]
+
+
+def test_a_client_that_leaves_frees_those_it_held_back() -> None:
+    """As in the plain loop, where the first that waits holds back all behind it."""
+    load = [Arrival(0, 100, 80, cancel_after_ns=7_000), Arrival(1, 8, 4), Arrival(9_000, 8, 1)]
+    engine = settings(num_blocks=30)
+    found = served(load, OWN, engine)
+    plain = columns_of(simulate(engine, load, COST, policy=StaticBatch(engine)))
+    assert found.stuck == plain.stuck == ""
+    for name in ("ending", "scheduled_ns", "last_token_ns", "output_tokens"):
+        assert found.requests[name].tolist() == plain.requests[name].tolist(), name
 
 
 @pytest.mark.parametrize("tokens", [1, 63, 64])

@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias
 import numpy as np
 
 from vramledger.frozen import frozen
+from vramledger.simulate.batch_cost import BatchCost
 from vramledger.simulate.fast.load import NEVER, Load, refuse_nonsense
 from vramledger.simulate.fast.records import (
     CANCELLED,
@@ -35,15 +36,14 @@ from vramledger.simulate.fast.records import (
 from vramledger.simulate.groups import RecurrentState, SlidingWindow
 from vramledger.simulate.sentences import never_starts
 from vramledger.simulate.settings import Settings
-from vramledger.simulate.step import Features
-from vramledger.simulate.step_cost import SHIFT, StepCost
+from vramledger.simulate.step_cost import StepCost
 
 if TYPE_CHECKING:
     from vramledger.simulate.fast.load import Integers, Rows
 
     Array: TypeAlias = np.ndarray[Any, np.dtype[Any]]
 
-_SLOPE_OVER: Final = 64  # the last entries of the cost table, whose rise goes on beyond it
+_NEVER_LEAVES: Final = np.iinfo(np.int64).max
 
 
 @frozen
@@ -63,26 +63,7 @@ def serve_batches(
     """
     refuse_nonsense(load)
     cost.refuse_overflow(settings)
-    return _Server(settings, load, extended(cost), batching).run()
-
-
-def extended(cost: StepCost) -> StepCost:
-    """The same cost up to the table's end, and the same rise beyond, where batches are larger than it."""
-    last = len(cost.by_tokens) - 1
-    over = min(_SLOPE_OVER, last)
-    rise = (cost.by_tokens[last] - cost.by_tokens[last - over]) // over if over else 0
-    return StepCost(
-        constant=cost.constant,
-        prefill_tokens=cost.prefill_tokens + rise,
-        prefill_requests=cost.prefill_requests,
-        prefill_pairs=cost.prefill_pairs,
-        decode_tokens=cost.decode_tokens + rise,
-        decode_requests=cost.decode_requests,
-        decode_context=cost.decode_context,
-        mixed_context=cost.mixed_context,
-        prefill_step=cost.prefill_step,
-        by_tokens=tuple(entry - rise * tokens for tokens, entry in enumerate(cost.by_tokens)),
-    )
+    return _Server(settings, load, BatchCost(cost), batching).run()
 
 
 def blocks_of(settings: Settings, tokens: "Integers") -> "Integers":
@@ -110,7 +91,8 @@ class _Behind:
     def waiting(self, moments: "Integers") -> "Integers":
         """How many wait at each moment."""
         came = int(np.searchsorted(self.arrival, moments[-1], "right"))
-        left = np.sort(self.leaves[:came])
+        leaves = self.leaves[:came]
+        left = np.sort(leaves[leaves <= moments[-1]])
         found: Integers = np.searchsorted(self.arrival[:came], moments, "right")
         return found - np.searchsorted(left, moments, "right")
 
@@ -118,17 +100,15 @@ class _Behind:
 class _Server:
     """One engine at work."""
 
-    def __init__(self, settings: Settings, load: Load, cost: StepCost, batching: Batching) -> None:
+    def __init__(self, settings: Settings, load: Load, cost: BatchCost, batching: Batching) -> None:
         self.settings, self.cost, self.padded = settings, cost, batching.padded
-        self.by_tokens = np.array(cost.by_tokens, np.int64)
         asked = load.asked
         self.arrival = asked["arrival_ns"].copy()
         self.prompt = asked["input_tokens"].astype(np.int64)
         self.asked = asked["output_tokens"].astype(np.int64)
         self.output = np.clip(settings.max_model_len - self.prompt, 1, self.asked)
         waits = asked["cancel_after_ns"] == NEVER
-        longest = np.iinfo(np.int64).max
-        self.leaves = np.where(waits, longest, self.arrival + asked["cancel_after_ns"])
+        self.leaves = np.where(waits, _NEVER_LEAVES, self.arrival + asked["cancel_after_ns"])
         self.records = new_records(len(asked))
         self.rows: list[Rows] = []
         self.pauses: list[Rows] = []
@@ -153,7 +133,8 @@ class _Server:
                 behind = _Behind(arrival[head:], leaves[head:])
                 self._serve(queue[waiting[:taken]], behind)
             elif len(waiting):
-                stuck = self._why_stuck(int(queue[waiting[0]]))
+                head = int(waiting[0])
+                stuck = self._held_back(int(queue[head]))
         return self._outcome(stuck)
 
     def _fitting(self, waiting: "Integers") -> int:
@@ -172,7 +153,7 @@ class _Server:
 
     def _serve(self, members: "Integers", behind: "_Behind") -> None:
         rows = self._padded_rows(members) if self.padded else self._own_rows(members)
-        lasts = self._lasts(rows)
+        lasts = self.cost.lasts(rows)
         rows["end_ns"] = self.now + np.cumsum(lasts)
         rows["start_ns"] = rows["end_ns"] - lasts
         rows["number"] = self.sent + np.arange(len(rows))
@@ -206,27 +187,6 @@ class _Server:
         rows["decode_context"] = count * (prompt + step - 1)
         _set_prefill(rows, count * prompt, count, count * prompt * (prompt + 1) // 2)
         return rows
-
-    def _lasts(self, rows: "Rows") -> "Integers":
-        """Nanoseconds of each step: the formula of `step_cost` over arrays, the prefill by itself."""
-        cost, first = self.cost, rows[0]
-        tokens = np.minimum(rows["decode_tokens"], len(self.by_tokens) - 1)
-        total = (
-            cost.constant
-            + cost.decode_tokens * rows["decode_tokens"]
-            + cost.decode_requests * rows["decode_requests"]
-            + cost.decode_context * rows["decode_context"]
-            + self.by_tokens[tokens]
-        )
-        lasts: Integers = np.maximum(total >> SHIFT, 0)
-        lasts[0] = cost(
-            Features(
-                int(first["prefill_tokens"]),
-                int(first["prefill_requests"]),
-                int(first["prefill_pairs"]),
-            )
-        )
-        return lasts
 
     def _record(self, members: "Integers", rows: "Rows") -> None:
         output, records = self.output[members], self.records
@@ -263,7 +223,11 @@ class _Server:
         pauses["next_step"] = self.sent + last[early]
         self.pauses.append(pauses)
 
-    def _why_stuck(self, rank: int) -> str:
+    def _held_back(self, rank: int) -> str:
+        """A request that no batch holds is waited for until its client leaves; a sentence where that never is."""
+        if self.leaves[rank] < _NEVER_LEAVES:
+            self.now = int(self.leaves[rank])
+            return ""
         whole = int(self.prompt[rank] + self.output[rank])
         need = int(blocks_of(self.settings, np.array([whole]))[0])
         return never_starts(rank, whole, need, self.settings.num_blocks - 1)
