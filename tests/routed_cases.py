@@ -107,6 +107,9 @@ def same(one: Routed, other: Routed) -> None:
     for mine, theirs in zip(one.found, other.found, strict=True):
         assert mine.requests.tolist() == theirs.requests.tolist()
         assert mine.steps.tolist() == theirs.steps.tolist()
+        assert mine.pauses is not None
+        assert theirs.pauses is not None
+        assert mine.pauses.tolist() == theirs.pauses.tolist()
         assert (mine.end_ns, mine.stuck) == (theirs.end_ns, theirs.stuck)
 
 

@@ -73,9 +73,10 @@ def _turn(world: World) -> bool:
         when = max(when, world.asked[engine.coming].arrival_ns)
     if when >= engine.until:
         return False
-    engine.now = when
+    engine.now, over = when, engine.ended
     _take_in(world)
-    if engine.rests and cruise(world):
+    halts = engine.stops and engine.ended > over  # after the step that it schedules now
+    if engine.rests and not halts and cruise(world):
         return True
     if engine.thrashes and not engine.lockstep:
         engine.thrashes = False

@@ -54,9 +54,10 @@ def _turn(world: World) -> bool:
         when = max(when, world.asked[state.coming].arrival_ns)
     if when >= state.until:
         return False
-    state.now = when
+    state.now, over = when, state.ended
     _take_in(world)
-    if cruise(world):
+    halts = state.stops and state.ended > over  # after the step that it schedules now
+    if not halts and cruise(world):
         return True
     if state.thrashes:
         state.thrashes = False
