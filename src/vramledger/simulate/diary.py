@@ -1,10 +1,10 @@
-"""When what happened to each request, written down as the loop goes."""
+"""When what happened to each request and in each step, written down as the loop goes."""
 
-from vramledger.simulate.outcome import Ending, Pause, RequestOutcome
+from vramledger.simulate.outcome import Ending, Pause, RequestOutcome, StepRow
 from vramledger.simulate.pipeline import Passage
 from vramledger.simulate.request import Request
 from vramledger.simulate.state import State
-from vramledger.simulate.step import Step
+from vramledger.simulate.step import Features, Step
 
 
 class _Page:
@@ -38,11 +38,12 @@ class _Page:
 
 
 class Diary:
-    """A page for each request, by rank."""
+    """A page for each request, by rank, a row for each step, and the pauses."""
 
     def __init__(self) -> None:
         self._requests: list[Request] = []
         self._pages: list[_Page] = []
+        self.steps: list[StepRow] = []
         self.pauses: list[Pause] = []
         self._sent_last: int | None = None
         self._held_until = 0  # blocks held are counted up to then
@@ -61,8 +62,9 @@ class Diary:
         """A request lost what it had computed."""
         self._pages[request.rank].lost = request.lost
 
-    def sent(self, step: Step, passage: Passage, state: State) -> None:
+    def sent(self, step: Step, passage: Passage, features: Features, state: State) -> None:
         """A step went to the device; those that run hold their blocks while any step is in it."""
+        self.steps.append(_step_row(step, passage, features, state))
         start, lasts = passage.start_ns, passage.end_ns - max(passage.start_ns, self._held_until)
         self._held_until = passage.end_ns
         self._before[step.number], self._sent_last = self._sent_last, step.number
@@ -121,4 +123,17 @@ def _row(request: Request, page: _Page) -> RequestOutcome:
         preemptions=request.preemptions,
         recomputed_tokens=page.recomputed,
         block_ns=page.block_ns,
+    )
+
+
+def _step_row(step: Step, passage: Passage, features: Features, state: State) -> StepRow:
+    return StepRow(
+        step.number,
+        passage.last_ns,
+        passage.end_ns,
+        features,
+        len(state.running),
+        len(state.waiting) + len(state.fetched),
+        state.cache.pool.used_blocks,
+        len(step.preempted),
     )

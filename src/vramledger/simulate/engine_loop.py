@@ -18,12 +18,13 @@ from vramledger.errors import BadInput
 from vramledger.frozen import frozen
 from vramledger.simulate.conservation import check_blocks, check_requests, check_step
 from vramledger.simulate.diary import Diary
-from vramledger.simulate.outcome import Ending, Outcome, StepRow
+from vramledger.simulate.outcome import Ending, Outcome
 from vramledger.simulate.pipeline import Pipeline
 from vramledger.simulate.request import Arrival, Request, Status
 from vramledger.simulate.scheduler import Scheduler
-from vramledger.simulate.sentences import TIMES_ENOUGH, never_starts, outgrows
+from vramledger.simulate.sentences import never_starts, outgrows
 from vramledger.simulate.step import Features, Step, features_of
+from vramledger.simulate.thrashing import Thrashing
 from vramledger.simulate.view import FOREVER, Kind, Moment, View
 
 Cost = Callable[[Features], int]  # nanoseconds of a step
@@ -71,7 +72,6 @@ class EngineLoop:
         self.more = True
         self.requests: list[Request] = []
         self.diary = Diary()
-        self.steps: list[StepRow] = []
         self.phase = Phase.TURN
         self.now = 0
         self.device = Pipeline(self.settings.pipeline_stages)
@@ -82,10 +82,8 @@ class EngineLoop:
         self.ended = 0  # requests that are over
         self.prompt_tokens = 0  # of the requests that wait or run
         self.events = 0  # arrivals, tokens and ends so far
-        self.events_then = 0  # when the last request outgrew the pool
         self.events_before = 0  # when the loop began to sit out
-        self.outgrown: list[int] = []  # who outgrew the whole pool since the last event
-        self.thrashes = False
+        self.thrashing = Thrashing()
 
     def send(self, arrival: Arrival) -> Request:
         """A request that will arrive: not before the one sent last, nor where the loop has been."""
@@ -116,7 +114,8 @@ class EngineLoop:
         check_blocks(self.scheduler.state.cache, self.requests)
         rows = self.diary.rows()
         check_requests(len(self.requests), (row.ending for row in rows))
-        return Outcome(rows, tuple(self.steps), self.now, self.stuck, tuple(self.diary.pauses))
+        steps, pauses = tuple(self.diary.steps), tuple(self.diary.pauses)
+        return Outcome(rows, steps, self.now, self.stuck, pauses)
 
     def _close(self) -> None:
         """All is over."""
@@ -177,8 +176,8 @@ class EngineLoop:
             return False
         self.now = when
         self._take_in()
-        if self.thrashes:
-            self.thrashes = False
+        if self.thrashing.found:
+            self.thrashing.found = False
             self.events_before = self.events
             self.phase = Phase.SITTING
         elif not self._submit():
@@ -242,17 +241,7 @@ class EngineLoop:
         """A step has been decided."""
         for request in step.preempted:
             self.diary.preempted(request)
-        self._notice_thrashing(step)
-
-    def _notice_thrashing(self, step: Step) -> None:
-        """A request that outgrows the whole pool again and again, with no event in between, always will."""
-        if step.outgrew is None:
-            return
-        if self.events > self.events_then:
-            self.events_then = self.events
-            self.outgrown.clear()
-        self.outgrown.append(step.outgrew.rank)
-        self.thrashes = self.outgrown.count(step.outgrew.rank) >= TIMES_ENOUGH
+        self.thrashing.notice(step, self.events)
 
     def _send(self, step: Step) -> None:
         features = features_of(step)
@@ -263,20 +252,7 @@ class EngineLoop:
             )
         passage = self.device.send(self.now, lasts)
         self.in_flight.append(InFlight(step, passage.end_ns))
-        state = self.scheduler.state
-        self.diary.sent(step, passage, state)
-        self.steps.append(
-            StepRow(
-                step.number,
-                passage.last_ns,
-                passage.end_ns,
-                features,
-                len(state.running),
-                len(state.waiting) + len(state.fetched),
-                state.cache.pool.used_blocks,
-                len(step.preempted),
-            )
-        )
+        self.diary.sent(step, passage, features, self.scheduler.state)
 
     def _settle(self, oldest: InFlight) -> None:
         """A step is back: its tokens come, requests end."""
@@ -320,7 +296,8 @@ class EngineLoop:
         state = self.scheduler.state
         request = state.running[0] if state.running else state.waiting.head()
         usable = state.cache.pool.size - 1
-        if self.outgrown and not self.requests[self.outgrown[-1]].is_over:
-            return outgrows(self.outgrown[-1], usable)
+        outgrown = self.thrashing.last
+        if outgrown is not None and not self.requests[outgrown].is_over:
+            return outgrows(outgrown, usable)
         need = state.cache.need(request, min(request.tokens, self.settings.max_model_len))
         return never_starts(request.rank, request.tokens, need, usable)
