@@ -131,6 +131,15 @@ def test_every_step_has_one_limit_and_the_physical_one_beneath() -> None:
     assert found.beneath[SEQUENCES][BANDWIDTH] == pytest.approx(0.6)
 
 
+def test_a_budget_spent_while_preempted_requests_compute_again_is_spent_for_want_of_cache() -> None:
+    prompt = {**BATCHES[3][1], "prefill_tokens": 4000, "running": 3, "waiting": 1}
+    rows, lasted = steps(prompt, prompt, {**prompt, "waiting": 0}), np.array([3.0, 1.0, 1.0])
+    recovers = np.array([True, False, True])
+    found = binding_of(rows, lasted, 0.0, SETTINGS, limits(), recovers=recovers)
+    assert found.shares[KV] == found.beneath[KV][COMPUTE] == 0.6
+    assert found.shares[TOKENS] == found.shares[COMPUTE] == 0.2
+
+
 def test_requests_wait_for_a_static_batch_alone() -> None:
     rows = steps({**BATCHES[1][1], "running": 4, "waiting": 2}, {**BATCHES[3][1], "running": 1})
     found = binding_of(rows, np.array([3.0, 1.0]), 0.0, SETTINGS, limits(), batched=True)

@@ -2,7 +2,8 @@
 
 A step in which requests wait is held by the KV cache, the sequence cap or the token budget; more of that
 limit lets more of them run, until the physical limit beneath it is reached. In a step in which nobody
-waits, the physical limit is the only one.
+waits, the physical limit is the only one. A budget that is spent while preempted requests compute again
+(`recovering`) is spent for want of KV cache.
 """
 
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
@@ -44,13 +45,16 @@ def binding_of(
     settings: Settings,
     physical: PhysicalLimits,
     *,
+    recovers: "Array | None" = None,
     batched: bool = False,
 ) -> Binding:
     """The shares of steps that lasted so long each, and of so much idle time.
 
-    `batched` is whether static batches were served, in which requests wait for a batch alone.
+    `recovers` tells the steps in which a preempted request has not got back to where it was (`recovering`), None
+    for no step. `batched` is whether static batches were served, in which requests wait for a batch alone.
     """
-    held = _batched(steps) if batched else _holding(steps, settings)
+    recovers = np.zeros(len(steps), np.bool_) if recovers is None else recovers
+    held = _batched(steps) if batched else _holding(steps, recovers, settings)
     limit = physical.of(steps)
     whole = max(float(lasted.sum()) + idle, 1.0)
 
@@ -75,7 +79,7 @@ def _batched(steps: "Array") -> "Array":
     return found
 
 
-def _holding(steps: "Array", settings: Settings) -> "Array":
+def _holding(steps: "Array", recovers: "Array", settings: Settings) -> "Array":
     """For each step the place in `HOLDING` of what kept requests waiting, or `_NOBODY`."""
     budget = min(settings.scheduled_tokens or settings.token_budget, settings.token_budget)
     waits, short = steps["waiting"] > 0, steps["preempted"] > 0
@@ -83,6 +87,8 @@ def _holding(steps: "Array", settings: Settings) -> "Array":
     full = steps["running"] >= settings.max_num_seqs
     kv, sequences, tokens = (HOLDING.index(name) for name in (KV, SEQUENCES, TOKENS))
     found: Array = np.select(
-        [short, waits & spent, waits & full, waits], [kv, tokens, sequences, kv], _NOBODY
+        [short, waits & spent & recovers, waits & spent, waits & full, waits],
+        [kv, kv, tokens, sequences, kv],
+        _NOBODY,
     )
     return found

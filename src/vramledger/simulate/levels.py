@@ -8,6 +8,7 @@ from vramledger.frozen import frozen
 from vramledger.simulate.binding import IDLE as IDLE  # noqa: PLC0414 - also found here
 from vramledger.simulate.binding import binding_of
 from vramledger.simulate.percentiles import Percentiles, weighted
+from vramledger.simulate.recovering import recovering
 from vramledger.simulate.settings import Settings
 from vramledger.simulate.step_limits import PhysicalLimits
 
@@ -47,7 +48,10 @@ def levels_of(
     span = max(int(engine.found.end_ns) for engine in engines)
     idle = max(float(span) * len(engines) - lasted.sum(), 0.0)
     usable = max(settings.num_blocks - 1, 1)
-    binding = binding_of(steps, lasted, idle, settings, physical, batched=batched)
+    recovers = np.concatenate([recovering(engine) for engine in engines])
+    binding = binding_of(
+        steps, lasted, idle, settings, physical, recovers=recovers, batched=batched
+    )
     present = steps["running"] + steps["waiting"]
     return Levels(
         kv_usage=_over_time(steps["used_blocks"] / usable, lasted, idle),

@@ -12,6 +12,7 @@ import numpy as np
 from vramledger.frozen import frozen
 from vramledger.simulate.fast.records import UNSET
 from vramledger.simulate.percentiles import Percentiles, weighted, weighted_percentile
+from vramledger.simulate.spans import spans_over
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -59,7 +60,7 @@ def _gaps(engine: "Engine") -> Gaps:
         told = not engine.found.requests["preemptions"].any()
         return Gaps(np.diff(ends) / 1e9, steps["decode_requests"][1:].astype(np.float64), told)
     last, following = pauses["last_step"], pauses["next_step"]
-    successive = _going_on(engine.found.requests, len(steps)) - _between(
+    successive = _going_on(engine.found.requests, len(steps)) - spans_over(
         last, following, len(steps)
     )
     return Gaps(
@@ -71,11 +72,6 @@ def _gaps(engine: "Engine") -> Gaps:
 def _going_on(requests: "Array", steps: int) -> "Array":
     """For each step how many requests stand between their first and their last event before it ends."""
     spoke = requests["first_token_step"] != UNSET
-    return _between(requests["first_token_step"][spoke], requests["last_token_step"][spoke], steps)
-
-
-def _between(first: "Array", last: "Array", steps: int) -> "Array":
-    """For each step how many of the spans hold it, the first step of a span not counted."""
-    edges = np.bincount(first + 1, minlength=steps + 2) - np.bincount(last + 1, minlength=steps + 2)
-    found: Array = np.cumsum(edges)[:steps].astype(np.float64)
-    return found
+    return spans_over(
+        requests["first_token_step"][spoke], requests["last_token_step"][spoke], steps
+    )
