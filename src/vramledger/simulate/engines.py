@@ -117,6 +117,19 @@ def run_engines(
             "Policies other than vllm, and traces of steps, take engines one by one; leave out the router, the closed "
             "loop and the prefill servers."
         )
+    return _in_one_order(settings, arriving, cost, engines, serving, seed, progress)
+
+
+def _in_one_order(
+    settings: Settings,
+    arriving: Arriving,
+    cost: StepCost,
+    engines: int,
+    serving: Serving,
+    seed: int,
+    progress: Progress,
+) -> tuple[Engine, ...]:
+    """Engines that depend on each other, together."""
     load = _load(arriving, np.arange(len(arriving)))
     refuse_nonsense(Load(load.asked[np.argsort(arriving.arrival_ns)], load.prefix))
     clocks = Clocks(arriving.arrival_ns, arriving.front, serving.closed)
