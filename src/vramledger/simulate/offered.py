@@ -7,6 +7,7 @@ import numpy as np
 
 from vramledger.errors import BadInput, CannotKnow
 from vramledger.frozen import frozen
+from vramledger.simulate.drawn_answers import with_answers
 from vramledger.workload.store import read_batches, read_metadata
 
 if TYPE_CHECKING:
@@ -39,7 +40,9 @@ class Offered:
     prefix: "Integers"
     prefix_ends: "Integers"
     block_tokens: int
-    left_out: int  # rows without lengths, or of no tokens
+    left_out: int  # rows without an input
+    drawn: int = 0  # rows without an answer, which were given one
+    drawn_tokens: int = 0  # of these rows, inputs and answers
 
     def __len__(self) -> int:
         return len(self.row)
@@ -50,8 +53,8 @@ class Offered:
         return len(self.prefix) > 0
 
 
-def read_offered(path: Path) -> Offered:
-    """The requests of a workload that have an input and an output.
+def read_offered(path: Path, seed: int = 0) -> Offered:
+    """The requests of a workload that have an input; those without an answer are given one, drawn by the seed.
 
     Raises:
         BadInput: no workload, or no request in it.
@@ -68,20 +71,26 @@ def read_offered(path: Path) -> Offered:
             f"{path} has requests without times, so there is no order to simulate; vram workload synth "
             "makes arrivals for it."
         )
-    kept = (whole["input_tokens"] >= 1) & (whole["output_tokens"] >= 1)
-    if not kept.any():
+    kept, answered = whole["input_tokens"] >= 1, whole["output_tokens"] >= 1
+    if not (kept & answered).any():
         raise CannotKnow(
             f"{path} has no request with known input and output tokens; import it with lengths, or "
             "with --tokenizer where texts are there."
         )
     lengths = whole.pop("lengths")
     prefix = whole.pop("prefix")[np.repeat(kept, lengths)]
+    rows = {name: values[kept] for name, values in whole.items()}
+    given, answers = rows["input_tokens"], rows["output_tokens"]
+    rows["output_tokens"] = with_answers(given, answers, seed)
+    drawn = answers < 1
     return Offered(
-        **{name: values[kept] for name, values in whole.items()},
+        **rows,
         prefix=prefix,
         prefix_ends=np.cumsum(lengths[kept]),
         block_tokens=stored.metadata.block_tokens or 0,
         left_out=int((~kept).sum()),
+        drawn=int(drawn.sum()),
+        drawn_tokens=int((given + rows["output_tokens"])[drawn].sum()),
     )
 
 

@@ -159,7 +159,7 @@ def simulate_case(
     deployment, pool = ready.deployment, ready.pool
     if offered is None:
         with prepared(question.part, question.seed) as path:
-            offered = read_offered(path)
+            offered = read_offered(path, question.seed)
     bench = bench_of(ready, offered)
     if question.trace is not None:
         StepTrace(question.trace, bench.engines).refuse_places()

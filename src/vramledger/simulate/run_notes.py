@@ -1,10 +1,11 @@
 """How sure a simulation's figures are, and the sentences that stand beside them."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Final
 
 from vramledger.evidence import Basis
 from vramledger.simulate.drafting import acceptance_note
+from vramledger.simulate.offered import Offered
 from vramledger.simulate.policies import VLLM, policy_named
 from vramledger.simulate.remarks import remarks
 from vramledger.simulate.serving_remarks import serving_remarks
@@ -60,12 +61,7 @@ def _timing(bench: "Bench", main: "Played", around: Region) -> str:
 def _notes(bench: "Bench", own: "Played | None") -> Sequence[str]:
     """What a reader must know of this simulation, one sentence each."""
     deployment, offered = bench.deployment, bench.offered
-    found = []
-    if offered.left_out:
-        found.append(
-            f"{offered.left_out:,} requests of the workload have no known input or output and were "
-            "left out."
-        )
+    found = [*_without_lengths(offered)]
     if own is None:
         found.append(_why_no_hits(bench))
     found += [
@@ -78,6 +74,35 @@ def _notes(bench: "Bench", own: "Played | None") -> Sequence[str]:
             "step time as if all had equal steps."
         )
     return [note for note in found if note]
+
+
+def _without_lengths(offered: Offered) -> Iterator[str]:
+    """What was done with requests without an answer or a prompt."""
+    count = len(offered)
+    if offered.drawn:
+        tokens = int(offered.input_tokens.sum() + offered.output_tokens.sum())
+        yield (
+            f"{_requests(offered.drawn)} no answer ({_share(offered.drawn, count)} of all) and took that of "
+            "another request with a prompt about as long, drawn by the seed (assumed): "
+            f"{_share(offered.drawn_tokens, tokens)} of the tokens."
+        )
+    if offered.left_out:
+        yield (
+            f"{_requests(offered.left_out)} no known prompt and {'was' if offered.left_out == 1 else 'were'} left "
+            f"out: {_share(offered.left_out, offered.left_out + count)} of all, so the true load is larger."
+        )
+
+
+def _requests(count: int) -> str:
+    return (
+        "1 request of the workload has"
+        if count == 1
+        else f"{count:,} requests of the workload have"
+    )
+
+
+def _share(part: int, whole: int) -> str:
+    return f"{part / whole:.1%}"
 
 
 def _why_no_hits(bench: "Bench") -> str:

@@ -52,7 +52,7 @@ def standing_of(question: Question) -> Standing | NotServed:
     if isinstance(ready, NotServed):
         return ready
     with prepared(question.part, question.seed) as path:
-        bench = bench_of(ready, read_offered(path))
+        bench = bench_of(ready, read_offered(path, question.seed))
     settings = settings_of(
         bench.deployment, bench.pool, prefix_caching=False, acceptance=question.acceptance
     )
@@ -105,7 +105,7 @@ class SimulatedSubject:
         began = time.perf_counter()
         question = question_at(self._ready.question, level, self._ready.question.seed + attempt)
         with prepared(question.part, question.seed) as path:
-            offered = read_offered(path)
+            offered = read_offered(path, question.seed)
         bench = bench_of(replace(self._ready, question=question), offered)
         run = played(bench, _silent, hits=self._hits)
         self.notes = self.notes or notes_of(bench, run, run if self._hits else None)

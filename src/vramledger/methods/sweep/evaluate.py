@@ -54,7 +54,7 @@ class Evaluator:
         if self._offered is None or self._part != question.part:
             self._offered = None  # two at once may not have room
             with prepared(question.part, question.seed) as path:
-                self._offered = read_offered(path)
+                self._offered = read_offered(path, question.seed)
             self._part = question.part
         return self._offered
 
