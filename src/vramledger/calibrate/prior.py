@@ -45,7 +45,7 @@ def prior_of(deployment: Deployment, coefficients: Coefficients, typical: Typica
     At these prices a step costs what `priced.step_cost` says.
 
     Raises:
-        CannotKnow: pipeline stages, whose steps overlap.
+        CannotKnow: the catalogue lacks the card's bandwidth, peak or link.
     """
     work = work_of(deployment)
     whole = step_cost(work, coefficients, typical, deployment.max_num_seqs.value)
