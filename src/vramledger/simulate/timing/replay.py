@@ -26,6 +26,8 @@ _GOLDEN: Final = 0.6180339887498949
 _SILVER: Final = 0.4142135623730951
 _STEADY_ROUNDS: Final = 5  # requests for each one in flight, where the run is endless
 _EPSILON: Final = 1e-12
+_NOT_DECODING: Final = 0
+_MOST_ENTRIES: Final = 4  # for each request that decodes, before those of the evicted are dropped
 
 
 @frozen
@@ -49,7 +51,9 @@ class Played:
 class _Request:
     """One request; `prompt` grows by what was generated when it is preempted."""
 
-    __slots__ = ("arrived", "computed", "counted", "ends", "first", "left", "output", "prompt")
+    __slots__ = (
+        "arrived", "computed", "counted", "ends", "first", "left", "output", "prompt", "turn",
+    )  # fmt: skip
 
     def __init__(self, prompt: int, output: int, arrived: float, *, counted: bool) -> None:
         self.prompt = prompt
@@ -59,6 +63,7 @@ class _Request:
         self.counted = counted
         self.computed = 0
         self.ends = -1  # the decode step that brings its last token
+        self.turn = _NOT_DECODING
         self.first: float | None = None
 
 
@@ -74,12 +79,13 @@ class Replay:
         self.offered = 0
         self.now = 0.0
         self.steps = 0
-        self.decoding: list[tuple[int, int, _Request]] = []  # by the step that ends them
-        self.count = 0  # of decoding requests
+        # by the step that ends them, then by their turn; entries of another turn are of the evicted
+        self.decoding: list[tuple[int, int, _Request]] = []
+        self.count = self.turns = 0  # requests that decode, and how often one began to
         self.context = 0.0  # tokens in the cache of all decoding requests
         self.prefilling: deque[_Request] = deque()
         self.held = 0.0  # tokens in the cache for the prompts under way
-        self.admitted: list[_Request] = []  # in the order of admission
+        self.admitted: dict[_Request, None] = {}  # in the order of admission
         self.waiting: deque[_Request] = deque()
         self.coming: list[tuple[float, int, _Request]] = []
         self.ttft_sum = self.tpot_sum = 0.0
@@ -135,7 +141,7 @@ class Replay:
             self.waiting.popleft()
             request.computed = 0
             self.held += request.prompt
-            self.admitted.append(request)
+            self.admitted[request] = None
             self.prefilling.append(request)
 
     def _need(self, tokens: float) -> float:
@@ -173,7 +179,7 @@ class Replay:
     def _decode_steps(self) -> None:
         """Steps of decodes alone, up to the next end, the next arrival or a full cache."""
         self._make_room(1)
-        steps = max(self.decoding[0][0] - self.steps, 1)
+        steps = max(self._next_end() - self.steps, 1)
         growth = self.count * self.capacity.per_token
         if growth * steps > self.capacity.total - self._used():
             steps = max(1, int((self.capacity.total - self._used()) / growth))
@@ -204,19 +210,21 @@ class Replay:
         self.context += request.prompt
         self.count += 1
         request.ends = self.steps + request.left
-        heappush(self.decoding, (request.ends, id(request), request))
+        self.turns += 1
+        request.turn = self.turns
+        heappush(self.decoding, (request.ends, request.turn, request))
         self._finish_decodes()
 
     def _finish_decodes(self) -> None:
         while self.decoding and self.decoding[0][0] <= self.steps:
-            request = heappop(self.decoding)[2]
-            if request.ends <= self.steps:
+            _, turn, request = heappop(self.decoding)
+            if request.turn == turn:
                 self._leave(request)
 
     def _leave(self, request: _Request) -> None:
         self.count -= 1
         self.context -= request.prompt + request.left
-        self.admitted.remove(request)
+        del self.admitted[request]
         first = request.first if request.first is not None else self.now
         self.tokens += request.output
         if request.counted:
@@ -231,24 +239,32 @@ class Replay:
             growth = self.count * steps * self.capacity.per_token
             if self._used() + growth <= self.capacity.total:
                 return
-            self._evict(self.admitted.pop())
+            self._evict(self.admitted.popitem()[0])
 
     def _evict(self, request: _Request) -> None:
         self.preemptions += 1
-        if request in self.prefilling:
-            self.prefilling.remove(request)
+        if request.turn == _NOT_DECODING:
+            self.prefilling.pop()  # prompts are under way in the order of admission
             self.held -= request.prompt
         else:
             left = request.ends - self.steps
             generated = request.left - left
             self.count -= 1
             self.context -= request.prompt + generated
-            self.decoding = [entry for entry in self.decoding if entry[2] is not request]
-            heapify(self.decoding)
             request.prompt += generated + 1
             request.left = left
+            request.turn = _NOT_DECODING
         request.computed = 0
         self.waiting.appendleft(request)
+
+    def _next_end(self) -> int:
+        """The step that brings the next last token; entries of the evicted are dropped on the way."""
+        if len(self.decoding) > _MOST_ENTRIES * (self.count + 1):
+            self.decoding = [entry for entry in self.decoding if entry[2].turn == entry[1]]
+            heapify(self.decoding)
+        while self.decoding[0][2].turn != self.decoding[0][1]:
+            heappop(self.decoding)
+        return self.decoding[0][0]
 
 
 def _spread(mean: float, number: int, step: float) -> int:

@@ -6,15 +6,22 @@ else is added, as the kernels of a step run one after another. Formulas and sour
 docs/explanation/timing.md.
 """
 
-from collections.abc import Container, Iterable, Iterator
+from collections.abc import Container, Iterable, Sequence
 from dataclasses import fields
-from typing import Final, NamedTuple
+from typing import Final
 
 from vramledger.frozen import frozen
 from vramledger.simulate.timing.arithmetic import Format
-from vramledger.simulate.timing.cache_reads import CacheRead
 from vramledger.simulate.timing.coefficients import Coefficients
-from vramledger.simulate.timing.rates import dense_rate, expert_rate, prompt_attention_rate
+from vramledger.simulate.timing.matrices import Matrices
+from vramledger.simulate.timing.products import (
+    CacheProducts,
+    DenseProducts,
+    ExpertProducts,
+    Product,
+    Routed,
+)
+from vramledger.simulate.timing.rates import Rate, dense_rate, expert_rate, prompt_attention_rate
 from vramledger.simulate.timing.work import Launching, Work
 
 _ELEMENT: Final = 2  # bytes of an activation
@@ -82,74 +89,64 @@ class StepLimits:
         return {field.name: getattr(self, field.name) for field in fields(self)}
 
 
-class _Product(NamedTuple):
-    """Seconds to read the operands of products, to multiply them, and both overlapped."""
-
-    read: float
-    computed: float
-    seconds: float
-
-
 class Pricer:
     """Prices the steps of one `Work` with one set of coefficients."""
 
     def __init__(self, work: Work, coefficients: Coefficients) -> None:
         c = self.c = coefficients
         self.work = work
-        card, bandwidth = work.accelerator, work.bandwidth
         stages = work.stages
-        self._dense_groups = [
-            (group, dense_rate(group.arithmetic, bandwidth, card, c))
-            for stage in stages
-            for group in stage.weights.dense
-        ]
-        self._expert_groups = [
-            (group, expert_rate(group.arithmetic, bandwidth, card, c))
-            for stage in stages
-            for group in stage.weights.experts
-        ]
-        self._head_groups = [
-            (stage.weights.head, dense_rate(stage.weights.head.arithmetic, bandwidth, card, c))
-            for stage in stages
-            if stage.weights.head is not None
-        ]
+        self._expert_groups = [group for stage in stages for group in stage.weights.experts]
+        self._dense = self._dense_products([g for s in stages for g in s.weights.dense])
+        self._head = self._dense_products([s.weights.head for s in stages if s.weights.head])
+        self._experts = self._expert_products()
         self._reads = [read for stage in stages for read in stage.reads]
-        self._prompt_rate = prompt_attention_rate(work.plain_peak, card, c)
+        self._cache = CacheProducts(
+            self._reads,
+            Rate(work.bandwidth * c.cache_read, work.plain_peak * c.decode_attention),
+        )
+        self._prompt_rate = prompt_attention_rate(work.plain_peak, work.accelerator, c)
         self._layers = sum(stage.layers for stage in stages)
         self._kernels = float(sum(stage.launches.kernels for stage in stages))
         self._reduces = sum(stage.launches.all_reduces for stage in stages)
         self._expert_layers = sum(stage.launches.expert_layers for stage in stages)
-        fp8 = any(group.arithmetic.format is Format.FP8 for group, _ in self._expert_groups)
+        fp8 = any(group.arithmetic.format is Format.FP8 for group in self._expert_groups)
         if work.more_kernels and fp8:
             self._kernels += c.slow_expert_kernels * self._expert_layers
+        self._skew = min(c.routing_skew, _MOST_SKEW)
 
     def step(self, batch: Batch) -> StepTime:
         """The step, stages of a pipeline one after another."""
-        parts = {
-            "weights": _seconds(self._dense(batch)),
-            "experts": _seconds(self._experts(batch)),
-            "head": _seconds(self._head(batch)),
-            "activations": self._activation_seconds(batch),
-            "cache": _seconds(self._decodes(read, batch) for read in self._reads),
-            "prompt_attention": self._prompt_seconds(batch),
-            "launches": self._kernels * self.c.kernel_us * _MICRO,
-            "links": self._link_seconds(batch),
-        }
-        host = self._host_seconds(batch) + self._launch_wait(batch, sum(parts.values()))
-        return StepTime(host=host, **parts)
+        return StepTime(*self._parts(batch))
 
     def seconds(self, batch: Batch) -> float:
         """The length of the step."""
-        return self.step(batch).total
+        return sum(self._parts(batch))
+
+    def _parts(self, batch: Batch) -> tuple[float, ...]:
+        """Seconds by kind of work, in the order of `KINDS`."""
+        rows = batch.decodes + batch.prompt_tokens
+        device = (
+            self._dense.seconds(rows),
+            self._expert_seconds(rows),
+            self._head.seconds(batch.decodes + batch.prompts),
+            self._activation_seconds(rows),
+            self._cache.seconds(batch.decodes, batch.context),
+            self._prompt_seconds(batch),
+            self._kernels * self.c.kernel_us * _MICRO,
+            self._link_seconds(rows),
+        )
+        host = self._host_seconds(batch) + self._launch_wait(batch, sum(device))
+        return (*device, host)
 
     def limits(self, batch: Batch, kinds: Container[str] = KINDS) -> StepLimits:
         """The same step by what it waits for; of all kinds of work, or of some fields of `StepTime`."""
-        step = self.step(batch)
-        by_kind: dict[str, Iterable[_Product]] = {
-            "weights": self._dense(batch),
-            "experts": self._experts(batch),
-            "head": self._head(batch),
-            "cache": (self._decodes(read, batch) for read in self._reads),
+        step, rows = self.step(batch), batch.tokens
+        by_kind: dict[str, Iterable[Product]] = {
+            "weights": self._dense.each(rows),
+            "experts": self._experts.each(self._routed(rows)) if self._expert_groups else (),
+            "head": self._head.each(batch.decodes + batch.prompts),
+            "cache": self._cache.each(batch.decodes, batch.context),
         }
         products = [each for kind in by_kind if kind in kinds for each in by_kind[kind]]
         rest = {kind: value if kind in kinds else 0.0 for kind, value in step.parts().items()}
@@ -162,76 +159,65 @@ class Pricer:
             launches=rest["launches"] + rest["host"],
         )
 
-    def _dense(self, batch: Batch) -> Iterator[_Product]:
-        for group, rate in self._dense_groups:
-            read = group.bytes / rate.bytes_per_s
-            computed = 2 * group.elements * batch.tokens / rate.flops_per_s
-            yield _product(read, computed, self.c.overlap)
+    def _dense_products(self, groups: Sequence[Matrices]) -> DenseProducts:
+        card, c = self.work.accelerator, self.c
+        rated = [(g, dense_rate(g.arithmetic, self.work.bandwidth, card, c)) for g in groups]
+        return DenseProducts(rated, c.overlap)
 
-    def _experts(self, batch: Batch) -> Iterator[_Product]:
-        work, tokens = self.work, batch.tokens * self.work.replicas
-        for group, rate in self._expert_groups:
-            share = group.resident / work.experts
-            read = self._reached(tokens) * share * group.bytes / rate.bytes_per_s
-            if group.arithmetic.format is Format.FP8 and work.slow_reads:
-                read *= self.c.slow_expert_read
-            copies = tokens * work.experts_per_token * share
-            computed = 2 * copies * group.elements / rate.flops_per_s
-            yield _product(read, computed, self.c.overlap_experts, group.layers)
+    def _expert_products(self) -> ExpertProducts:
+        work, c = self.work, self.c
+        rated = []
+        for group in self._expert_groups:
+            slow = work.slow_reads and group.arithmetic.format is Format.FP8
+            rate = expert_rate(group.arithmetic, work.bandwidth, work.accelerator, c)
+            rated.append((group, rate, c.slow_expert_read if slow else 1.0))
+        return ExpertProducts(rated, work.experts_per_token, c.overlap_experts)
 
-    def _reached(self, tokens: float) -> float:
-        """Experts of a layer that get a token: half are likelier by the skew, half less likely."""
-        chance = self.work.experts_per_token / self.work.experts
-        skew = min(self.c.routing_skew, _MOST_SKEW)
+    def _expert_seconds(self, rows: float) -> float:
+        return self._experts.seconds(self._routed(rows)) if self._expert_groups else 0.0
+
+    def _routed(self, rows: float) -> Routed:
+        """Rows of all replicas meet at the experts.
+
+        Half of a layer's experts are likelier by the skew to get a token, half less likely.
+        """
+        work, skew = self.work, self._skew
+        tokens = rows * work.replicas
+        chance = work.experts_per_token / work.experts
         likelier, rarer = max(1 - chance * (1 + skew), 0.0), 1 - chance * (1 - skew)
         missed = float(likelier**tokens + rarer**tokens)
-        return self.work.experts * (1 - missed / 2)
+        return Routed(tokens, work.experts * (1 - missed / 2), work.experts)
 
-    def _head(self, batch: Batch) -> Iterator[_Product]:
-        """Only the last token of a request needs logits."""
-        rows = batch.decodes + batch.prompts
-        for head, rate in self._head_groups:
-            read = head.bytes / rate.bytes_per_s
-            computed = 2 * head.elements * rows / rate.flops_per_s
-            yield _product(read, computed, self.c.overlap)
-
-    def _activation_seconds(self, batch: Batch) -> float:
+    def _activation_seconds(self, rows: float) -> float:
         """Norms, position encoding, quantisation; and sorting the copies that go to experts."""
         work, c = self.work, self.c
-        passes = batch.tokens * self._layers * c.hidden_passes
-        for group, _ in self._expert_groups:
+        passes = rows * self._layers * c.hidden_passes
+        for group in self._expert_groups:
             share = group.resident / work.experts
-            copies = batch.tokens * work.replicas * work.experts_per_token * share
+            copies = rows * work.replicas * work.experts_per_token * share
             passes += copies * group.layers * c.routed_passes
         return passes * work.hidden * _ELEMENT / work.bandwidth
-
-    def _decodes(self, read: CacheRead, batch: Batch) -> _Product:
-        work, c = self.work, self.c
-        memory = read.bytes / (work.bandwidth * c.cache_read)
-        computed = read.decode_flops / (work.plain_peak * c.decode_attention)
-        times = batch.decodes * read.layers * read.tokens(batch.context)
-        return _product(memory, computed, 2.0, times)
 
     def _prompt_seconds(self, batch: Batch) -> float:
         if not batch.prompt_tokens:
             return 0.0
+        context = batch.prompt_context
         flops = sum(
-            read.layers * read.tokens(batch.prompt_context) * read.prompt_flops
-            for read in self._reads
+            [read.layers * read.tokens(context) * read.prompt_flops for read in self._reads]
         )
         return batch.prompt_tokens * flops / self._prompt_rate
 
-    def _link_seconds(self, batch: Batch) -> float:
+    def _link_seconds(self, rows: float) -> float:
         work, c = self.work, self.c
         total, row = 0.0, work.hidden * _ELEMENT
         tensor = work.tensor_link
         if tensor.ranks > 1:
-            moved = 2 * row * (tensor.ranks - 1) / tensor.ranks * batch.tokens
+            moved = 2 * row * (tensor.ranks - 1) / tensor.ranks * rows
             total += self._reduces * tensor.all_reduce(c)
             total += 2 * self._layers * moved / tensor.rate(c)
         if work.replicas > 1 and self._expert_layers:
             among = (work.replicas - 1) / work.replicas
-            moved = 2 * batch.tokens * work.replicas * row * among
+            moved = 2 * rows * work.replicas * row * among
             total += self._expert_layers * (
                 2 * c.all_to_all_us * _MICRO + moved / work.replica_link.rate(c)
             )
@@ -258,13 +244,3 @@ class Pricer:
             return 0.0
         each = c.eager_kernel_us if how is Launching.EAGER else c.compiled_kernel_us
         return max(self._kernels * each * _MICRO - device, 0.0)
-
-
-def _seconds(products: Iterable[_Product]) -> float:
-    return sum(each.seconds for each in products)
-
-
-def _product(read: float, computed: float, power: float, times: float = 1.0) -> _Product:
-    """Overlapped is a smooth maximum: the sum of both at power 1, the larger alone at infinity."""
-    both = float((read**power + computed**power) ** (1 / power))
-    return _Product(times * read, times * computed, times * both)
