@@ -185,6 +185,10 @@ def test_a_deployment_that_does_not_start_is_a_verdict(
             "--rate-scale is -1; it is a factor on the arrivals above 0 and up to 1000.",
         ),
         (
+            ["--workload", "w.parquet", "--rate-scale", "1e-300"],
+            "--rate-scale 1e-300 leaves none of 80 requests; take a larger one. Nothing was written.",
+        ),
+        (
             ["--workload", "w.parquet", "--replicas", "0"],
             "--replicas is 0; it must be a whole number from 1 to 1024.",
         ),
@@ -202,6 +206,33 @@ def test_nonsense_ends_in_one_sentence(
     capsys: pytest.CaptureFixture[str], arguments: list[str], said: str
 ) -> None:
     assert refused(capsys, LAUNCH, *CARD, *arguments) == said
+
+
+def test_requests_without_an_answer_or_a_prompt_are_told_with_their_share(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    lengths = [(100, 20), (100, 0), (None, 20), (100, None), (100, 20)]
+    rows = [
+        request(row, arrival_s=float(row), input_tokens=given, output_tokens=made)
+        for row, (given, made) in enumerate(lengths)
+    ]
+    stored(folder / "two.parquet", rows)
+    stored(folder / "one.parquet", [rows[0], *(row | {"row": 1} for row in rows[1:2])])
+    notes = answered(capsys, "--workload", "two.parquet")["notes"]
+    assert (
+        "2 requests of the workload have no answer (50.0% of all) and took that of another request with a prompt "
+        "about as long, drawn by the seed (assumed): 50.0% of the tokens."
+    ) in notes
+    assert (
+        "1 request of the workload has no known prompt and was left out: 20.0% of all, so the true load is larger."
+    ) in notes
+    found = answered(capsys, "--workload", "one.parquet")
+    assert found["requests"]["ok"] == 2
+    assert [
+        note
+        for note in found["notes"]
+        if note.startswith("1 request of the workload has no answer")
+    ]
 
 
 def test_a_workload_without_requests_or_times_is_refused(

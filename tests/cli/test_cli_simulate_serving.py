@@ -63,6 +63,8 @@ def test_the_report_says_in_one_line_what_continuous_batching_buys(
     assert any(
         line.startswith("theory      mean requests, batched continuously: ") for line in lines
     )
+    (line,) = (line for line in lines if line.startswith("simulated   "))
+    assert line.endswith(" requests a second of this machine (batch by batch)")
     (line,) = (line for line in lines if line.startswith("contrast"))
     assert line.startswith("contrast    vLLM's continuous batching, simulated: ")
     assert " times the output tokens a second, TTFT p50 " in line

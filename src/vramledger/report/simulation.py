@@ -133,9 +133,15 @@ def counted(found: Answers) -> list[str]:
         f"prefix hits {share(found.hit_share)} of the input tokens",
         (
             f"simulated   {duration(levels.span_s)} in {found.steps:,} steps, {found.per_wall_s:,.0f} requests "
-            f"a second of this machine ({'compiled' if found.compiled else 'step by step'})"
+            f"a second of this machine ({_how(found)})"
         ),
     ]
+
+
+def _how(found: Answers) -> str:
+    if found.batched:
+        return "batch by batch"
+    return "compiled" if found.compiled else "step by step"
 
 
 def _queue(found: Answers) -> str:

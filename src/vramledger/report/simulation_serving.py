@@ -19,7 +19,8 @@ def serving_line(serving: Serving, replicas: int) -> str:
     if not serving.is_plain:
         parts.append(f"router {serving.router}")
     if serving.closed is not None:
-        parts.append(f"closed loop of {serving.closed:,} requests")
+        requests = "request" if serving.closed == 1 else "requests"
+        parts.append(f"closed loop of {serving.closed:,} {requests}")
     return ", ".join(parts)
 
 

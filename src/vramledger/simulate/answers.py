@@ -62,6 +62,7 @@ class Answers:
     wall_s: float
     queue_peak: QueuePeak | None = None  # None where nobody ever waits
     pauses_told: bool = True  # whether ITL counts the pauses after preemptions
+    batched: bool = False  # whether static batches were served, one after another
 
     @property
     def holds(self) -> bool:
@@ -122,6 +123,7 @@ def answers_of(
         wall_s=wall_s,
         queue_peak=queue_peak(engines),
         pauses_told=gaps.pauses_told,
+        batched=batched,
     )
 
 

@@ -42,6 +42,6 @@ def prepared(part: Part, seed: int) -> Iterator[Path]:
             path = out
         if part.rate_scale != 1:
             out = Path(folder) / "scaled.parquet"
-            scale(path, Scale(rate=part.rate_scale, seed=seed), out)
+            scale(path, Scale(rate=part.rate_scale, seed=seed, option="--rate-scale"), out)
             path = out
         yield path

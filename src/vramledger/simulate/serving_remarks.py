@@ -43,8 +43,9 @@ def serving_remarks(serving: Serving, engines: int, layout: Layout) -> tuple[str
             "once; a request is in one of them, and what stages send each other is not in the step time."
         )
     if serving.closed is not None:
+        requests = "request" if serving.closed == 1 else "requests"
         found.append(
-            f"A closed loop of {serving.closed:,} requests in flight: the workload's order is kept, its times "
+            f"A closed loop of {serving.closed:,} {requests} in flight: the workload's order is kept, its times "
             "of arrival are not."
         )
     if engines > 1 and serving.router in _ROUTERS:

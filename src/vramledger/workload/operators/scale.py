@@ -46,13 +46,14 @@ _SHIFTS: Final = 1  # stream of the seed, beside those of the copies
 
 @frozen
 class Scale:
-    """Factors; 1 leaves as it is."""
+    """Factors; 1 leaves as it is. `option` is what the user calls the rate."""
 
     rate: float = 1.0
     time: float = 1.0  # of the clock: 0.5 lets a log of an hour go by in half of one
     input: float = 1.0
     output: float = 1.0
     seed: int = 0
+    option: str = "--rate"
 
 
 def scale(path: Path, by: Scale, out: Path, progress: Progress = silent) -> Change:
@@ -135,7 +136,7 @@ def _rated(source: Stored, by: Scale, notes: list[str]) -> _Rated:
     kept = thinned(source, by.rate, by.seed)
     refuse_empty(
         int(kept.sum()),
-        f"--rate {by.rate:g} leaves none of {source.rows:,} requests; take a larger one.",
+        f"{by.option} {by.rate:g} leaves none of {source.rows:,} requests; take a larger one.",
     )
     if by.rate < 1 and source.metadata.block_tokens and _names_no_session(source):
         notes.append(
