@@ -1,8 +1,10 @@
 """What a reader must know of how requests ended: refused, cut short, or computed again."""
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from vramledger.simulate.fast.records import INCOMPLETE, REJECTED
+
+_MANY: Final = 0.01  # the share of preempted requests from which a deployment relies on it
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -34,9 +36,14 @@ def remarks(figures: "Figures", settings: "Settings") -> "Iterator[str]":
     if evicted:
         yield (
             f"{_requests(evicted)} preempted, {_times(int(found['preemptions'].sum()))} in all, and "
-            "computed again, which can also change an answer: at this load the deployment lives on "
-            "preemption. A larger KV cache, less load or a smaller --max-num-seqs ends it."
+            f"computed again, which can also change an answer{_lives_on_it(evicted, len(found))}. A larger "
+            "KV cache, less load or a smaller --max-num-seqs ends it."
         )
+
+
+def _lives_on_it(evicted: int, offered: int) -> str:
+    rare = evicted < _MANY * offered
+    return "" if rare else ": at this load the deployment lives on preemption"
 
 
 def _requests(count: int) -> str:
