@@ -53,5 +53,5 @@ def test_prices_are_those_of_the_terms_in_their_order() -> None:
 
 
 def test_pipeline_stages_are_refused() -> None:
-    with pytest.raises(CannotKnow, match="2 pipeline stages overlap"):
+    with pytest.raises(CannotKnow, match="The steps of 2 pipeline stages overlap"):
         prior_of(deployed("-pp 2"), shipped().coefficients, typical_of(600, 200))

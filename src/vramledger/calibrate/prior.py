@@ -11,6 +11,7 @@ import numpy as np
 
 from vramledger.calibrate.terms import COMPUTING, FIRST_STEP, READING, Tables
 from vramledger.engine.vllm.deployment import Deployment
+from vramledger.errors import CannotKnow
 from vramledger.frozen import frozen
 from vramledger.simulate.priced import Typical, step_cost
 from vramledger.simulate.step_cost import SHIFT, StepCost
@@ -45,8 +46,13 @@ def prior_of(deployment: Deployment, coefficients: Coefficients, typical: Typica
     At these prices a step costs what `priced.step_cost` says.
 
     Raises:
-        CannotKnow: the catalogue lacks the card's bandwidth, peak or link.
+        CannotKnow: pipeline stages, or a card whose bandwidth, peak or link the catalogue lacks.
     """
+    if deployment.layout.pp > 1:
+        raise CannotKnow(
+            f"The steps of {deployment.layout.pp} pipeline stages overlap, which is not calibrated; calibrate a layout with "
+            "--pipeline-parallel-size 1."
+        )
     work = work_of(deployment)
     whole = step_cost(work, coefficients, typical, deployment.max_num_seqs.value)
     tables = _tables(work, coefficients, whole)
