@@ -103,7 +103,7 @@ def test_the_answer_is_in_words(capsys: pytest.CaptureFixture[str]) -> None:
     assert lines[6] == "SIMULATED without prefix hits"
     assert re.fullmatch(
         r"The contract holds up to \S+/s \(x\S+\), with \d+ requests in the system \(p99 \d+\), and no more "
-        r"from \S+/s \(x\S+\) on, where ttft_s p95 <= 0\.3 finds \S+\.",
+        r"from \S+/s \(x\S+\) on, where ttft_s p95 <= 0\.3 finds \S+( \(seed \d+\))?\.",
         lines[7],
     )
     assert any(line.startswith("The safe load holds up to ") for line in lines)
@@ -112,7 +112,7 @@ def test_the_answer_is_in_words(capsys: pytest.CaptureFixture[str]) -> None:
         "note: A load holds clearly when 3 more of its draws held than failed, fails clearly in the reverse "
         "case, and is uncertain after 7 draws. One at which 20.0% of all draws hold, or fewer, is said to "
         "hold with a probability of 1.5% at most; likewise for failing. This covers the draws of arrivals, "
-        "not the error of the step times."
+        "not the error of the step times. A row of the table has the figures of its first draw."
     ) in lines
 
 

@@ -64,7 +64,7 @@ def method(axis: Axis) -> str:
         f"A load holds clearly when {LEAD} more of its draws held than failed, fails clearly in the reverse case, and is "
         f"uncertain after {MOST} draws. One at which {share(SELDOM)} of all draws hold, or fewer, is said to hold "
         f"with a probability of {share(wrong_at_most(SELDOM))} at most; likewise for failing. This covers the draws of "
-        "arrivals, not the error of the step times."
+        "arrivals, not the error of the step times. A row of the table has the figures of its first draw."
     )
 
 
@@ -115,11 +115,12 @@ def _level_of(point: Point | None, axis: Axis) -> str:
 
 
 def _failing(point: Point | None, goal: Goal) -> str:
-    """The lines that fail in one of the draws."""
+    """The lines that fail in one of the draws, which is named where the table shows another."""
     if point is None:
         return "-"
-    failed = point.example(goal).failed(goal)
-    return ", ".join(f"{check.asked} finds {check.found}" for check in failed)
+    example = point.example(goal)
+    said = ", ".join(f"{check.asked} finds {check.found}" for check in example.failed(goal))
+    return said if example.seed == point.first.seed else f"{said} (seed {example.seed})"
 
 
 _ENDINGS = {
