@@ -148,7 +148,7 @@ def _theory(found: SimulatedKnee) -> str:
     return (
         f"theory      mean requests: {capacity.concurrency:,.0f} run at once, saturation at "
         f"{rate(capacity.saturation_per_s)}, safe load about {rate(capacity.safe_per_s)} with "
-        f"{share(capacity.headroom)} of the KV pool free (derived, without prefix hits)"
+        f"{share(capacity.headroom)} of the KV pool free (derived from memory alone, without prefix hits)"
     )
 
 

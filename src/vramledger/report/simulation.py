@@ -220,7 +220,8 @@ def theory(simulation: Simulation) -> str:
         f"\ntheory      mean requests{served}: {capacity.concurrency:,.0f} run at once, saturation at "
         f"{rate(capacity.saturation_per_s)}, offered {offered}{residual}\n"
         f"safe load   about {rate(capacity.safe_per_s)} with {share(capacity.headroom)} of the KV pool "
-        "free at p99 (derived, with the recorded bursts and without prefix hits); --knee simulates it"
+        "free at p99 (derived from memory alone, with the recorded bursts and without prefix hits); latencies may end "
+        "it sooner, which --knee simulates"
     )
 
 
