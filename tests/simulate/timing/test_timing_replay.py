@@ -100,3 +100,29 @@ def test_the_same_question_gets_the_same_bits() -> None:
         Replay(pricer(), load, capacity, DELAY).play()
         == Replay(pricer(), load, capacity, DELAY).play()
     )
+
+
+def test_a_run_that_preempts_is_the_same_to_the_last_bit_when_it_is_played_again() -> None:
+    load, capacity = Load(200, 400, 64, 640), Capacity(64, 9000.0, 0.0, 1.0)
+    first = Replay(pricer(), load, capacity, DELAY).play()
+    kept = [[object()] for _ in range(1000)]  # so that the next run's objects lie elsewhere
+    again = Replay(pricer(), load, capacity, DELAY).play()
+    assert first.preemptions > 100
+    assert first == again
+    assert kept
+
+
+@pytest.mark.parametrize("total", [3000.0, 9000.0, 20_000.0])
+def test_entries_of_the_evicted_are_dropped_as_those_that_decode_grow_few(total: float) -> None:
+    replay = Replay(pricer(), Load(20, 2000, 256, 512), Capacity(256, total, 0.0, 1.0), DELAY)
+    played = replay.play()
+    assert played.preemptions > 500
+    assert played.tokens == sum(
+        max(
+            1,
+            round(2000 * (1 + (2 * ((k * 0.6180339887498949 + 0.6180339887498949) % 1.0) - 1) / 9)),
+        )
+        for k in range(512)
+    )
+    assert not replay.admitted
+    assert replay.count == 0

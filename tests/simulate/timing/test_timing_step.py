@@ -36,6 +36,22 @@ def test_the_parts_of_a_step_add_up_to_it() -> None:
     assert all(seconds >= 0 for seconds in step.parts().values())
 
 
+@given(
+    decodes=st.integers(0, 500),
+    context=st.integers(0, 16_000),
+    prompt=st.integers(0, 8000),
+    model=st.sampled_from(["meta-llama/Llama-3.1-8B", MIXTURE, "openai/gpt-oss-120b"]),
+)
+def test_the_length_of_a_step_is_the_sum_of_its_parts_and_of_what_it_waits_for(
+    decodes: int, context: int, prompt: int, model: str
+) -> None:
+    priced = pricer(model=model)
+    batch = Batch(decodes, context, prompt, prompt / 2, 1 if prompt else 0)
+    seconds = priced.seconds(batch)
+    assert seconds == priced.step(batch).total
+    assert sum(priced.limits(batch).parts().values()) == pytest.approx(seconds, rel=1e-12)
+
+
 def test_one_decode_reads_every_weight_at_the_reached_share_of_the_bandwidth() -> None:
     c = shipped().coefficients
     step = pricer().step(Batch(1, 1))

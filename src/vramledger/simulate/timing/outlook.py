@@ -11,7 +11,7 @@ from vramledger.simulate.timing.long_run import play
 from vramledger.simulate.timing.replay import Played
 from vramledger.simulate.timing.room import Room, room_of
 from vramledger.simulate.timing.step import Pricer
-from vramledger.simulate.timing.work import Work, work_of
+from vramledger.simulate.timing.work import Staging, Work, stages_of, work_of
 
 _SOME_WAIT: Final = 0.01
 _MOST_PLAYED: Final = 4096  # in flight; above it the closed form answers alone
@@ -45,14 +45,14 @@ def waits_for_room(found: Outlook, load: Load) -> bool:
     return found.waiting > _SOME_WAIT * load.concurrency
 
 
-def prepare(deployment: Deployment) -> Prepared:
-    """Work and room of a deployment.
+def prepare(deployment: Deployment, staging: Staging = stages_of) -> Prepared:
+    """Work and room of a deployment; `staging` is `stages_of`, or what remembers what it said.
 
     Raises:
         BadInput: the cache cannot be laid out.
         CannotKnow: the card's or the model's figures are missing.
     """
-    return Prepared(deployment, work_of(deployment), room_of(deployment))
+    return Prepared(deployment, work_of(deployment, staging), room_of(deployment))
 
 
 def closed_form(prepared: Prepared, load: Load, c: Coefficients) -> Steady:

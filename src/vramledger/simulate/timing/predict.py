@@ -1,5 +1,6 @@
 """`predict`: TTFT, TPOT and throughput of a deployment under a steady load."""
 
+from collections.abc import Callable
 from math import isfinite
 from typing import Final
 
@@ -17,9 +18,16 @@ _NEIGHBOURS: Final = "neighbours' prompts"
 
 
 def predict(
-    deployment: Deployment, load: Load, fit: Fit | None = None, *, version_known: bool = True
+    deployment: Deployment,
+    load: Load,
+    fit: Fit | None = None,
+    *,
+    version_known: bool = True,
+    preparing: Callable[[Deployment], Prepared] = prepare,
 ) -> Prediction:
     """The prediction for that load, by the shipped coefficients unless others are given.
+
+    `preparing` is `prepare`, or what remembers what it said.
 
     Raises:
         BadInput: a load that means nothing, or requests that this deployment never serves.
@@ -28,7 +36,7 @@ def predict(
     _refuse_encoder(deployment)
     _refuse_nonsense(load)
     _refuse_long(deployment, load)
-    prepared = prepare(deployment)
+    prepared = preparing(deployment)
     _refuse_unheld(prepared, load)
     return answer(prepared, load, fit or shipped(), version_known=version_known)
 

@@ -1,5 +1,6 @@
 """What each GPU of a replica has to do in a step: a deployment as amounts of work."""
 
+from collections.abc import Callable
 from enum import StrEnum
 from typing import Final
 
@@ -61,8 +62,20 @@ class Work:
     budget: int  # tokens of a step
 
 
-def work_of(deployment: Deployment) -> Work:
-    """The work of a deployment.
+def stages_of(deployment: Deployment) -> tuple[Stage, ...]:
+    """The work of its pipeline stages; the length limit has no part in it.
+
+    Raises:
+        CannotKnow: the catalogue lacks the card's peak.
+    """
+    return tuple(_stage(deployment, stage) for stage in range(deployment.layout.pp))
+
+
+Staging = Callable[[Deployment], tuple[Stage, ...]]
+
+
+def work_of(deployment: Deployment, staging: Staging = stages_of) -> Work:
+    """The work of a deployment; `staging` is `stages_of`, or what remembers what it said.
 
     Raises:
         CannotKnow: the catalogue lacks the card's bandwidth, peak or link.
@@ -74,7 +87,7 @@ def work_of(deployment: Deployment) -> Work:
         )
     mixture = deployment.model.text.experts
     return Work(
-        stages=tuple(_stage(deployment, stage) for stage in range(layout.pp)),
+        stages=staging(deployment),
         accelerator=card,
         bandwidth=card.bandwidth_gb_s * 1e9,
         plain_peak=plain_peak(card),

@@ -5,7 +5,7 @@ from typing import Any
 
 from vramledger.errors import VramError
 from vramledger.frozen import frozen
-from vramledger.simulate.timing.cases.deployment import question_of
+from vramledger.simulate.timing.cases.known import Known
 from vramledger.simulate.timing.cases.line import read_case, read_object
 from vramledger.simulate.timing.coefficients import Fit
 from vramledger.simulate.timing.predict import predict
@@ -23,18 +23,26 @@ class Answer:
 
 def answers(lines: Iterable[str], fit: Fit | None = None) -> Iterator[Answer]:
     """One answer for each line that is not blank, in their order."""
+    known = Known()
     for line in lines:
         if line.strip():
-            yield _answer(line, fit)
+            yield _answer(line, fit, known)
 
 
-def _answer(line: str, fit: Fit | None) -> Answer:
+def _answer(line: str, fit: Fit | None, known: Known) -> Answer:
     named: Any = None
     try:
         content = read_object(line)
         named = content.get("id")
-        asked = question_of(read_case(content))
-        found = predict(asked.deployment, asked.load, fit, version_known=asked.version_known)
+        case = read_case(content)
+        asked = known.question(case)
+        found = predict(
+            asked.deployment,
+            asked.load,
+            fit,
+            version_known=asked.version_known,
+            preparing=known.preparing(case),
+        )
     except VramError as error:
         return Answer(named, None, str(error))
     return Answer(named, found, None)

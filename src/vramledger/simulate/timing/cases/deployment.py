@@ -49,6 +49,10 @@ class Question:
     load: Load
     version_known: bool
 
+    def with_load_of(self, case: CaseLine) -> "Question":
+        """The same deployment under the load of another case."""
+        return Question(self.deployment, load_of(case), self.version_known)
+
 
 def question_of(case: CaseLine) -> Question:
     """The deployment of a case.
@@ -81,6 +85,7 @@ def load_of(case: CaseLine) -> Load:
     )
 
 
+@lru_cache(maxsize=64)
 def accelerator_of(name: str) -> Accelerator:
     """The card behind a system's name.
 
@@ -114,9 +119,13 @@ def _cache_type(model: Model, kv_dtype: str | None) -> Model:
     return replace(model, quantization=replace(model.quantization, kv_dtype=None))
 
 
+def length_limit(case: CaseLine) -> int:
+    """max_model_len as it is launched for such lengths, where the model goes so far."""
+    return max(_SHORTEST_LIMIT, int(2 * (case.input_tokens + case.output_tokens)))
+
+
 def _flags(layout: Layout, case: CaseLine, model: Model) -> list[tuple[str, str | None]]:
-    longest = int(2 * (case.input_tokens + case.output_tokens))
-    limit = max(_SHORTEST_LIMIT, longest)
+    limit = length_limit(case)
     if model.text.max_positions:
         limit = min(limit, model.text.max_positions)
     flags: list[tuple[str, str | None]] = [
