@@ -12,7 +12,8 @@ import pytest
 
 from vramledger.engine.vllm.versions import rules_for
 from vramledger.frozen import frozen
-from vramledger.simulate.loop import Cost, simulate
+from vramledger.simulate.engine_loop import Cost
+from vramledger.simulate.loop import simulate
 from vramledger.simulate.outcome import Outcome
 from vramledger.simulate.request import Arrival
 from vramledger.simulate.rules import scheduling_rules
