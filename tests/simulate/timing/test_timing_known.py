@@ -92,3 +92,10 @@ def test_a_line_that_fails_leaves_the_others_their_answers() -> None:
     assert found[0].prediction == found[2].prediction is not None
     assert found[1].error == found[3].error
     assert found[1].error is not None
+
+
+def test_more_stages_than_layers_are_refused_before_any_is_looked_at() -> None:
+    (found,) = answers([json.dumps(case(pp=65_536, gpus=None))])
+    assert found.error == (
+        "65536 pipeline stages are more than the model's 80 layers; use fewer stages."
+    )

@@ -5,7 +5,7 @@ from enum import StrEnum
 from typing import Final
 
 from vramledger.engine.vllm.deployment import Deployment
-from vramledger.errors import CannotKnow
+from vramledger.errors import BadInput, CannotKnow
 from vramledger.frozen import frozen
 from vramledger.hardware.accelerator import Accelerator
 from vramledger.simulate.timing.arithmetic import plain_peak
@@ -66,9 +66,15 @@ def stages_of(deployment: Deployment) -> tuple[Stage, ...]:
     """The work of its pipeline stages; the length limit has no part in it.
 
     Raises:
+        BadInput: there are more stages than layers.
         CannotKnow: the catalogue lacks the card's peak.
     """
-    return tuple(_stage(deployment, stage) for stage in range(deployment.layout.pp))
+    pp, layers = deployment.layout.pp, deployment.model.text.layers
+    if pp > max(layers, 1):
+        raise BadInput(
+            f"{pp} pipeline stages are more than the model's {layers} layers; use fewer stages."
+        )
+    return tuple(_stage(deployment, stage) for stage in range(pp))
 
 
 Staging = Callable[[Deployment], tuple[Stage, ...]]
@@ -78,6 +84,7 @@ def work_of(deployment: Deployment, staging: Staging = stages_of) -> Work:
     """The work of a deployment; `staging` is `stages_of`, or what remembers what it said.
 
     Raises:
+        BadInput: there are more pipeline stages than layers.
         CannotKnow: the catalogue lacks the card's bandwidth, peak or link.
     """
     card, layout = deployment.accelerator, deployment.layout
