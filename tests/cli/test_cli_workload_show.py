@@ -78,7 +78,7 @@ def test_a_page_is_not_written_over_without_force(folder: Path) -> None:
 
 def test_a_page_nobody_can_write_is_refused(folder: Path) -> None:
     assert said(["workload", "show", "profile.json", "--html", "none/page.html"], folder) == (
-        "none/page.html cannot be written: No such file or directory; choose another --html."
+        "none/page.html cannot be written: none is no folder; make it first."
     )
 
 

@@ -25,7 +25,7 @@ VERBS: Final = (
     Verb("plan", "Size", "Write and check a plan file."),
     Verb("gpus", "Size", "The accelerators we know, with reported memory."),
     Verb("simulate", "Try", "A workload on a deployment, simulated: latency, queue, KV use."),
-    Verb("sweep", "Try", "The same simulation with other settings: one change at a time, a grid."),
+    Verb("sweep", "Try", "The same simulation with other settings, one by one or all."),
     Verb("predict", "Try", "Latency and throughput of a launch under a steady load."),
     Verb("workload", "Try", "What your requests look like, from logs, without a word of them."),
 )
