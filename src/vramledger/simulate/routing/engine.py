@@ -1,7 +1,7 @@
 """What the routing needs of an engine, and both simulators as such."""
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Generic, Protocol, TypeVar
 
 import numpy as np
 
@@ -19,6 +19,8 @@ from vramledger.simulate.view import FOREVER, Moment, View
 
 if TYPE_CHECKING:
     from vramledger.simulate.fast.load import Rows
+
+_Loop = TypeVar("_Loop", bound=EngineLoop)
 
 
 class Engine(Protocol):
@@ -49,15 +51,12 @@ class Engine(Protocol):
         """Nobody else comes: everything that can still happen, and what became of it all."""
 
 
-class PlainEngine:
-    """The plain loop as such an engine."""
+class LoopEngine(Generic[_Loop]):
+    """A plain loop with the requests of a load; what is sent to it is left to its kinds."""
 
-    def __init__(
-        self, settings: Settings, load: Load, cost: StepCost, *, seed: int = 0, stops: bool = False
-    ) -> None:
-        cost.refuse_overflow(settings)
+    def __init__(self, loop: _Loop, load: Load) -> None:
+        self._loop = loop
         self._load = load
-        self._loop = EngineLoop(Scheduler(settings, seed=seed), cost, stops=stops)
 
     @property
     def now(self) -> int:
@@ -74,11 +73,6 @@ class PlainEngine:
         """When it does something next."""
         return self._loop.next_moment
 
-    def send(self, place: int, arrival_ns: int, cancel_after_ns: int) -> None:
-        """A request of the load."""
-        asked = self._load.asked[place]
-        self._loop.send(arrival_of(asked, self._load, arrival_ns, cancel_after_ns))
-
     def advance(self, until: int = FOREVER) -> None:
         """Up to a time."""
         self._loop.advance(until)
@@ -90,6 +84,24 @@ class PlainEngine:
     def finish(self) -> FastOutcome:
         """Everything that can still happen."""
         return columns_of(self._loop.finish())
+
+    def _asked(self, place: int, arrival_ns: int, cancel_after_ns: int) -> Arrival:
+        """The request in a row of the load."""
+        return arrival_of(self._load.asked[place], self._load, arrival_ns, cancel_after_ns)
+
+
+class PlainEngine(LoopEngine[EngineLoop]):
+    """The plain loop as such an engine."""
+
+    def __init__(
+        self, settings: Settings, load: Load, cost: StepCost, *, seed: int = 0, stops: bool = False
+    ) -> None:
+        cost.refuse_overflow(settings)
+        super().__init__(EngineLoop(Scheduler(settings, seed=seed), cost, stops=stops), load)
+
+    def send(self, place: int, arrival_ns: int, cancel_after_ns: int) -> None:
+        """A request of the load."""
+        self._loop.send(self._asked(place, arrival_ns, cancel_after_ns))
 
 
 def arrival_of(asked: "Rows", load: Load, arrival_ns: int, cancel_after_ns: int) -> Arrival:
