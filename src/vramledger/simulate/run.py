@@ -22,6 +22,7 @@ from vramledger.simulate.kv_room import KvRoom, kv_room_of
 from vramledger.simulate.load import Part, prepared
 from vramledger.simulate.offered import Offered, read_offered
 from vramledger.simulate.on_engines import engines_of
+from vramledger.simulate.pace import Pace, Paces, at_pace, paces_of
 from vramledger.simulate.policies import VLLM, batch_settings, policy_named
 from vramledger.simulate.priced import typical_of
 from vramledger.simulate.run_notes import basis_of, notes_of
@@ -32,6 +33,7 @@ from vramledger.simulate.split_figures import SplitFigures, split_figures_of
 from vramledger.simulate.step_cost import StepCost
 from vramledger.simulate.step_limits import PhysicalLimits, limits_of
 from vramledger.simulate.step_trace import StepTrace
+from vramledger.simulate.timing.bands import region
 from vramledger.simulate.timing.coefficients import Fit, shipped
 from vramledger.simulate.timing.work import work_of
 
@@ -57,6 +59,7 @@ class Question:
     trace: Path | None = None  # where every step is written, a line each
     acceptance: float | None = None  # of drafts at each position, 0..1, as the user assumes it
     serving: Serving = PLAIN  # the replicas are decode servers where it has prefill servers
+    pace: Pace = Pace.EXPECTED  # the end of the band of the step times
 
 
 @frozen
@@ -105,7 +108,7 @@ class Simulation:
 
 @frozen
 class Bench:
-    """What every simulation of a question shares."""
+    """What every simulation of a question shares. `cost` is at the question's pace."""
 
     question: Question
     deployment: Deployment
@@ -114,6 +117,7 @@ class Bench:
     physical: PhysicalLimits
     offered: Offered
     engines: int
+    paces: Paces  # the ends of the band of the step times, as factors on the expected ones
 
 
 @frozen
@@ -210,10 +214,15 @@ def bench_of(ready: Ready, offered: Offered) -> Bench:
     fit = question.fit or shipped()
     typical = typical_of(float(offered.input_tokens.mean()), float(offered.output_tokens.mean()))
     decodes = deployment.max_num_seqs.value * (1 + deployment.draft_tokens)
-    cost = deployment_cost(deployment, fit.coefficients, typical)
-    physical = limits_of(work_of(deployment), fit.coefficients, typical, decodes)
+    work = work_of(deployment)
+    paces = paces_of(fit, region(deployment, work, fit))
+    expected_cost = deployment_cost(deployment, fit.coefficients, typical)
+    cost = at_pace(expected_cost, paces.of(question.pace))
+    physical = limits_of(work, fit.coefficients, typical, decodes)
     engines = question.replicas * deployment.layout.dp
-    return Bench(question, deployment, pool, cost, physical, offered, min(engines, len(offered)))
+    return Bench(
+        question, deployment, pool, cost, physical, offered, min(engines, len(offered)), paces
+    )
 
 
 def expected(bench: Bench, settings: Settings) -> Capacity:
