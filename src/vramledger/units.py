@@ -5,6 +5,7 @@ argument parser, where ``k m g t`` are decimal and ``K M G T`` binary.
 """
 
 import re
+from math import isinf
 from typing import Final
 
 from vramledger.errors import BadInput
@@ -27,6 +28,7 @@ _SUFFIX: Final = {
 _COUNT: Final = re.compile(r"(?P<number>\d+(?:\.\d+)?)(?P<suffix>[kmgtKMGT]?)(?:i?B)?\Z")
 _LARGEST_COUNT: Final = 1 << 62
 _WRITTEN_OUT: Final = 1e15
+_WHOLE_SECONDS: Final = 1e3
 
 
 def div_ceil(amount: int, size: int) -> int:
@@ -94,6 +96,15 @@ def format_bytes(amount: int) -> str:
         if amount >= size:
             return f"{amount / size:.4g} {unit}"
     return f"{amount} B"
+
+
+def format_seconds(seconds: float) -> str:
+    """``12.3 ms`` below a second, ``4.56 s`` below a thousand, then whole ones: ``12,345 s``; ``inf``."""
+    if isinf(seconds):
+        return "inf"
+    if seconds < 1:
+        return f"{seconds * 1e3:,.4g} ms"
+    return f"{seconds:,.4g} s" if seconds < _WHOLE_SECONDS else f"{seconds:,.0f} s"
 
 
 def format_change(share: float, digits: int = 1) -> str:

@@ -13,6 +13,7 @@ from vramledger.report.number import rate, share
 from vramledger.report.simulation_serving import serving_line
 from vramledger.report.table import table
 from vramledger.simulate.policies import VLLM
+from vramledger.units import format_seconds
 
 _VERDICTS: Final = {
     Verdict.HOLDS: "holds",
@@ -124,7 +125,7 @@ def _row(point: Point) -> tuple[str, ...]:
         rate(seen.answered_per_s),
         _said(goodput, _count),
         *(
-            _said(seconds, _time)
+            _said(seconds, format_seconds)
             for seconds in (seen.ttft_p50_s, seen.ttft_p95_s, seen.e2e_mean_s, seen.e2e_p95_s)
         ),
         _said(seen.in_system_mean, _count),
@@ -162,7 +163,3 @@ def _count(value: float) -> str:
 
 def _power(value: float) -> str:
     return f"{value:.3g}"
-
-
-def _time(seconds: float) -> str:
-    return f"{seconds * 1e3:,.4g} ms" if seconds < 1 else f"{seconds:,.4g} s"

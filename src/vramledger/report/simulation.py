@@ -18,6 +18,7 @@ from vramledger.simulate.percentiles import Percentiles
 from vramledger.simulate.policies import VLLM
 from vramledger.simulate.run import Played, Simulation
 from vramledger.simulate.step_limits import BANDWIDTH, COMPUTE, LAUNCHES, LINKS
+from vramledger.units import format_seconds
 
 HEAD: Final = ("", "p50", "p95", "p99", "max")
 RIGHT: Final = frozenset({1, 2, 3, 4})
@@ -107,7 +108,7 @@ def percentile_rows(found: Answers) -> list[tuple[str, ...]]:
         _row("KV use", levels.kv_usage, _share),
         _row("running", levels.running, _count),
         _row("waiting", levels.waiting, _count),
-        *(_row(title, found.latency[name], time_text) for name, title in LATENCIES.items()),
+        *(_row(title, found.latency[name], format_seconds) for name, title in LATENCIES.items()),
         _row("KV GiB-s", found.holding.each, _plain),
     ]
 
@@ -202,7 +203,7 @@ def _contrast(contrast: Contrast | None) -> list[str]:
 
 def _median(found: Answers, name: str) -> str:
     value = found.latency[name].p50
-    return "-" if value is None else _said(value, time_text)
+    return "-" if value is None else _said(value, format_seconds)
 
 
 def theory(simulation: Simulation) -> str:
@@ -244,10 +245,3 @@ def _count(value: float) -> str:
 
 def _plain(value: float) -> str:
     return f"{value:,.4g}"
-
-
-def time_text(seconds: float) -> str:
-    """``12.3 ms`` or ``4.56 s``; infinite is ``inf``."""
-    if isinf(seconds):
-        return "inf"
-    return f"{seconds * 1e3:,.4g} ms" if seconds < 1 else f"{seconds:,.4g} s"

@@ -6,6 +6,7 @@ from vramledger.simulate.binding import IDLE
 from vramledger.simulate.percentiles import Percentiles
 from vramledger.simulate.serving import Serving
 from vramledger.simulate.split_figures import SplitFigures
+from vramledger.units import format_seconds
 
 _HEAD = ("pool", "engines", "busy", "KV use p95", "running p95", "waiting p95")
 _RIGHT = frozenset({1, 2, 3, 4, 5})
@@ -43,7 +44,8 @@ def pool_lines(found: SplitFigures | None) -> list[str]:
     took = (
         "transfers   none"
         if transfer.p50 is None or transfer.p99 is None
-        else f"transfers   {transfer.p50 * 1e3:,.4g} ms at p50, {transfer.p99 * 1e3:,.4g} ms at p99"
+        else f"transfers   {format_seconds(transfer.p50)} at p50, "
+        f"{format_seconds(transfer.p99)} at p99"
     )
     return ["", "SIMULATED pools", *table(_HEAD, rows, _RIGHT), took]
 

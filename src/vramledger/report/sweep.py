@@ -18,6 +18,7 @@ from vramledger.report.sweep_search import (
 )
 from vramledger.report.sweep_tensor import tensor_lines
 from vramledger.report.table import table
+from vramledger.units import format_seconds
 
 
 @frozen
@@ -33,10 +34,6 @@ def _count(value: float) -> str:
     return f"{value:,.0f}"
 
 
-def _time(seconds: float) -> str:
-    return f"{seconds * 1e3:,.4g} ms" if seconds < 1 else f"{seconds:,.4g} s"
-
-
 _GOODPUT: Final = (
     _Column("goodput/h", "goodput_per_hour", _count),
     _Column("per GPU", "goodput_per_gpu_hour", _count),
@@ -46,10 +43,10 @@ _ANSWERED: Final = (
     _Column("per GPU", "ok_per_gpu_hour", _count),
 )
 _REST: Final = (
-    _Column("TTFT p95", "ttft_p95_s", _time),
-    _Column("TPOT p95", "tpot_p95_s", _time),
-    _Column("E2E p95", "e2e_p95_s", _time),
-    _Column("queue p95", "queue_p95_s", _time),
+    _Column("TTFT p95", "ttft_p95_s", format_seconds),
+    _Column("TPOT p95", "tpot_p95_s", format_seconds),
+    _Column("E2E p95", "e2e_p95_s", format_seconds),
+    _Column("queue p95", "queue_p95_s", format_seconds),
     _Column("KV p99", "kv_usage_p99", share),
     _Column("preempted", "preemptions", _count),
 )

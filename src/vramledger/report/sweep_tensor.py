@@ -13,6 +13,7 @@ from vramledger.methods.sweep.tensor_steps import (
     Turn,
 )
 from vramledger.report.number import rate
+from vramledger.units import format_seconds
 
 _GIGA: Final = 1e9
 
@@ -66,10 +67,6 @@ def _bandwidth(bytes_per_s: float) -> str:
     )
 
 
-def _time(seconds: float) -> str:
-    return f"{seconds * 1e3:,.4g} ms" if seconds < 1 else f"{seconds:,.4g} s"
-
-
 _TITLES: Final = {
     SATURATION: "saturation throughput of the server",
     ALONE: "TTFT of a request alone",
@@ -77,6 +74,6 @@ _TITLES: Final = {
 }
 _SAY: Final[dict[str, Callable[[float], str]]] = {
     SATURATION: rate,
-    ALONE: _time,
-    LOADED: _time,
+    ALONE: format_seconds,
+    LOADED: format_seconds,
 }

@@ -10,9 +10,9 @@ from vramledger.report.html.figure import Figure
 from vramledger.report.html.series import band, line, positive, series
 from vramledger.report.html.titled_table import Table
 from vramledger.report.number import share
-from vramledger.report.simulation import HEAD, LATENCIES, RIGHT, percentile_rows, time_text
+from vramledger.report.simulation import HEAD, LATENCIES, RIGHT, percentile_rows
 from vramledger.report.simulation_html.shown import Shown, Side
-from vramledger.units import plain
+from vramledger.units import format_seconds, plain
 
 _MEANS: Final = {
     "ttft_s": "Time to the first token.",
@@ -159,7 +159,7 @@ def _length_table(bands: Bands, title: str, length: str) -> Table:
         (
             f"about {at:,.0f}",
             f"{bands.count[i]:,}",
-            *(time_text(float(each[i])) for each in bands.values.values()),
+            *(format_seconds(float(each[i])) for each in bands.values.values()),
         )
         for i, at in enumerate(bands.at)
     )

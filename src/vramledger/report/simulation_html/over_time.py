@@ -10,8 +10,9 @@ from vramledger.report.html.figure import Figure
 from vramledger.report.html.series import across, band, line, positive, series
 from vramledger.report.html.titled_table import Table
 from vramledger.report.number import duration, rate, share
-from vramledger.report.simulation import LATENCIES, time_text
+from vramledger.report.simulation import LATENCIES
 from vramledger.report.simulation_html.shown import Shown, Side
+from vramledger.units import format_seconds
 
 _ROWS: Final = (
     ("requests/s", 0.08),
@@ -195,4 +196,4 @@ def _table(found: OverTime, title: str) -> Table:
 def _by_bin(bands: Bands) -> dict[int, str]:
     """The 95th percentile of each bin that has one, in words."""
     found = zip(bands.group, bands.values["p95"], strict=True)
-    return {int(group): time_text(float(value)) for group, value in found}
+    return {int(group): format_seconds(float(value)) for group, value in found}
