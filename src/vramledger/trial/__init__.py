@@ -1,0 +1,1 @@
+"""A workload against a live server, everything recorded on one clock."""
