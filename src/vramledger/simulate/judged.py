@@ -24,12 +24,22 @@ _WAITS: Final = frozenset(
 
 
 @frozen
+class Measured:
+    """What a threshold is of, as a number beside it: seconds, a share (0..1) or requests an hour, as `name` says."""
+
+    name: str  # "ttft_s", "success", "requests_per_hour"
+    value: float
+    threshold: float
+
+
+@frozen
 class Line:
     """One threshold: its words, what was found, and whether it holds; None where it was not checked."""
 
     asked: str
     found: str
     holds: bool | None
+    measured: Measured | None = None  # None where there is no number
 
 
 @frozen
@@ -58,7 +68,10 @@ def judged(contract: Contract, served: Served) -> tuple[Line, ...]:
         success = float(_succeeded(contract, served).mean())
         found.append(
             Line(
-                f"success >= {contract.success:.2%}", f"{success:.2%}", success >= contract.success
+                f"success >= {contract.success:.2%}",
+                f"{success:.2%}",
+                success >= contract.success,
+                Measured("success", success, contract.success),
             )
         )
     if contract.queue_must_drain:
@@ -68,8 +81,10 @@ def judged(contract: Contract, served: Served) -> tuple[Line, ...]:
         found.append(Line(f"done by {contract.done_by}", "not checked", None))
     if contract.requests_per_hour is not None:
         hourly = goodput_per_hour(contract, served)
-        asked = f"{plain(contract.requests_per_hour)} requests an hour"
-        found.append(Line(asked, f"{hourly:,.0f}", hourly >= contract.requests_per_hour))
+        least = contract.requests_per_hour
+        measured = Measured("requests_per_hour", hourly, least)
+        asked = f"{plain(least)} requests an hour"
+        found.append(Line(asked, f"{hourly:,.0f}", hourly >= least, measured))
     return tuple(found)
 
 
@@ -115,7 +130,8 @@ def _latency(name: str, limit: LatencyLimit, share: float, served: Served) -> Li
         return Line(asked, "not checked", None)
     if value is None:
         return Line(asked, "nothing to count", None)
-    return Line(asked, "inf" if isinf(value) else f"{value:.4g}", value <= most)
+    said = "inf" if isinf(value) else f"{value:.4g}"
+    return Line(asked, said, value <= most, Measured(name, value, most))
 
 
 def _seen(name: str, most: float, served: Served) -> "Array":
