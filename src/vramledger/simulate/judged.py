@@ -1,5 +1,6 @@
 """A contract held against a simulated run, and the requests that met every threshold."""
 
+from dataclasses import field
 from math import isinf
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
@@ -24,8 +25,8 @@ _WAITS: Final = frozenset(
 
 
 @frozen
-class Measured:
-    """What a threshold is of, as a number beside it: seconds, a share (0..1) or requests an hour, as `name` says."""
+class Amount:
+    """What was found and its threshold: seconds, a share (0..1) or requests an hour, as `name` says."""
 
     name: str  # "ttft_s", "success", "requests_per_hour"
     value: float
@@ -39,7 +40,9 @@ class Line:
     asked: str
     found: str
     holds: bool | None
-    measured: Measured | None = None  # None where there is no number
+    amount: Amount | None = field(
+        default=None, compare=False
+    )  # the same as a number, where it is one
 
 
 @frozen
@@ -71,7 +74,7 @@ def judged(contract: Contract, served: Served) -> tuple[Line, ...]:
                 f"success >= {contract.success:.2%}",
                 f"{success:.2%}",
                 success >= contract.success,
-                Measured("success", success, contract.success),
+                Amount("success", success, contract.success),
             )
         )
     if contract.queue_must_drain:
@@ -82,9 +85,9 @@ def judged(contract: Contract, served: Served) -> tuple[Line, ...]:
     if contract.requests_per_hour is not None:
         hourly = goodput_per_hour(contract, served)
         least = contract.requests_per_hour
-        measured = Measured("requests_per_hour", hourly, least)
+        amount = Amount("requests_per_hour", hourly, least)
         asked = f"{plain(least)} requests an hour"
-        found.append(Line(asked, f"{hourly:,.0f}", hourly >= least, measured))
+        found.append(Line(asked, f"{hourly:,.0f}", hourly >= least, amount))
     return tuple(found)
 
 
@@ -131,7 +134,7 @@ def _latency(name: str, limit: LatencyLimit, share: float, served: Served) -> Li
     if value is None:
         return Line(asked, "nothing to count", None)
     said = "inf" if isinf(value) else f"{value:.4g}"
-    return Line(asked, said, value <= most, Measured(name, value, most))
+    return Line(asked, said, value <= most, Amount(name, value, most))
 
 
 def _seen(name: str, most: float, served: Served) -> "Array":
