@@ -28,7 +28,7 @@ from vramledger.errors import ExitCode
     "--json", "as_json", is_flag=True, help="Print one JSON object; with --cases, one a line."
 )
 def command(*, as_json: bool, cases: str | None, coefficients: str | None, **asked: Any) -> int:
-    """TTFT, TPOT and throughput of a launch under a steady load, each with its band.
+    """Mean TTFT, mean TPOT and throughput of a launch under a steady load, each with its band.
 
     LAUNCH is the command as you would type it, or a file that holds one. With --cases the questions
     come from a file; one that cannot be answered gets an error in its place.

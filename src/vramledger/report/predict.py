@@ -1,4 +1,4 @@
-"""A prediction for a terminal."""
+"""A prediction for a terminal: means of a steady load, with their bands."""
 
 from typing import Final
 
@@ -6,9 +6,10 @@ from vramledger.evidence import Figure
 from vramledger.report.number import share
 from vramledger.simulate.timing.cases.answer import Answer
 from vramledger.simulate.timing.prediction import Prediction
+from vramledger.units import format_seconds
 
+_POOL_END: Final = "the pool at its expected end; vram simulate takes the pessimistic one"
 _LEAST_SHARE: Final = 0.005  # of a token's time; smaller parts are not listed
-_LONG: Final = 10.0  # seconds from which on milliseconds say nothing
 
 
 def to_text(prediction: Prediction) -> str:
@@ -17,11 +18,11 @@ def to_text(prediction: Prediction) -> str:
         prediction.deployment,
         _load(prediction),
         "",
-        f"TTFT        {_figure(prediction.ttft)}",
-        f"TPOT        {_figure(prediction.tpot)}",
-        f"output      {_output(prediction)}",
-        f"room        {_room(prediction)}",
-        f"a token     {_shares(prediction)}",
+        f"TTFT, mean      {_figure(prediction.ttft)}",
+        f"TPOT, mean      {_figure(prediction.tpot)}",
+        f"output          {_output(prediction)}",
+        f"room            {_room(prediction)}",
+        f"where TPOT goes {_shares(prediction)}",
         *(f"note: {note}" for note in prediction.notes),
     ]
     return "\n".join(lines)
@@ -48,20 +49,20 @@ def answer_line(answer: Answer) -> str:
     found = answer.prediction
     if found is None:
         return f"{named}: {answer.error}"
-    return f"{named}: TTFT {_figure(found.ttft)}, TPOT {_figure(found.tpot)}, {found.ttft.basis}"
+    return f"{named}: mean TTFT {_figure(found.ttft)}, mean TPOT {_figure(found.tpot)}, {found.ttft.basis}"
 
 
 def _figure(figure: Figure) -> str:
-    return f"{_time(figure.value)} ({_time(figure.low)} .. {_time(figure.high)})"
-
-
-def _time(seconds: float) -> str:
-    return f"{seconds:,.1f} s" if seconds >= _LONG else f"{seconds * 1e3:,.4g} ms"
+    return f"{format_seconds(figure.value)} ({format_seconds(figure.low)} .. {format_seconds(figure.high)})"
 
 
 def _room(prediction: Prediction) -> str:
     held = prediction.room
-    cache = "" if held == float("inf") else f"{held:,.0f} whole requests in the KV cache, "
+    cache = (
+        ""
+        if held == float("inf")
+        else f"{held:,.0f} whole requests in the KV cache ({_POOL_END}), "
+    )
     return f"{cache}{prediction.sequences} sequences at once"
 
 

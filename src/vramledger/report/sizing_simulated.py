@@ -7,6 +7,7 @@ from typing import Any, Final
 from vramledger.report.number import share
 from vramledger.sizing.candidate import Candidate
 from vramledger.sizing.simulated.result import ScenarioRun, Seen, Simulated
+from vramledger.units import format_seconds
 
 _VERDICTS: Final = {True: "PASS", False: "FAIL", None: "not checked"}
 
@@ -38,11 +39,7 @@ def _seen(seen: Seen) -> str:
 
 
 def _time(value: float | None) -> str:
-    if value is None:
-        return "-"
-    if isinf(value):
-        return "inf"
-    return f"{value * 1e3:.3g} ms" if value < 1 else f"{value:,.3g} s"
+    return "-" if value is None else format_seconds(value)
 
 
 def simulated_json(found: Simulated | None) -> dict[str, Any] | None:

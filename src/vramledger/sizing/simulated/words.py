@@ -1,9 +1,9 @@
 """Speed and queue of a simulated candidate in a few words each, for a column of a table."""
 
 from collections.abc import Iterable, Sequence
-from math import inf, isinf
 
 from vramledger.sizing.simulated.result import ScenarioRun, Seen, Simulated
+from vramledger.units import format_seconds
 
 
 def speed_words(found: Simulated) -> str:
@@ -56,8 +56,4 @@ def _worst(values: Iterable[float | None]) -> float | None:
 
 
 def _seconds(value: float | None) -> str:
-    if value is None:
-        return "-"
-    if isinf(value):
-        return str(inf)
-    return f"{value * 1e3:.3g} ms" if value < 1 else f"{value:,.3g} s"
+    return "-" if value is None else format_seconds(value)
