@@ -42,14 +42,14 @@ class Outcome:
     run: MeasuredRun
     third: str
     fit: HostFit
-    by_part: dict[str, dict[str, Difference]]
+    by_part: dict[str, dict[str, Difference | None]]
     kv_error: float | None
     worst_start: float  # largest error of a mean over all that was believed before
 
     @property
     def worst(self) -> float:
         """The largest error of a mean, all that was believed before included."""
-        means = [abs(one.mean) for part in self.by_part.values() for one in part.values()]
+        means = [abs(one.mean) for part in self.by_part.values() for one in part.values() if one]
         return max(*means, self.worst_start)
 
 
@@ -79,7 +79,11 @@ def _outcome(run: MeasuredRun, third: str, coefficients: Coefficients) -> Outcom
     tried = [_tried(run, _scaled(believed, factor), until_ns) for factor in _BELIEVED]
     fit, by_part, kv_error = tried[0]
     means = [
-        abs(one.mean) for _, parts, _ in tried for part in parts.values() for one in part.values()
+        abs(one.mean)
+        for _, parts, _ in tried
+        for part in parts.values()
+        for one in part.values()
+        if one is not None
     ]
     return Outcome(run, third, fit, by_part, kv_error, max(means))
 
@@ -100,7 +104,7 @@ def _scaled(prior: Prior, factor: float) -> Prior:
 
 def _tried(
     run: MeasuredRun, prior: Prior, until_ns: int
-) -> tuple[HostFit, dict[str, dict[str, Difference]], float | None]:
+) -> tuple[HostFit, dict[str, dict[str, Difference | None]], float | None]:
     seen = run.observed
     fit = fit_host(run.settings, seen, prior, until_ns, engines=run.engines)
     played = replay(
@@ -153,7 +157,7 @@ def _errors(outcomes: Sequence[Outcome]) -> list[str]:
         kv = "" if one.kv_error is None else f"{one.kv_error * 100:.1f}"
         for part, found in one.by_part.items():
             cells = [_cell(difference) for difference in found.values()]
-            count = max(difference.requests for difference in found.values())
+            count = max(each.requests for each in found.values() if each is not None)
             lines.append(
                 f"| {one.run.name} | {one.run.pool_from} | first third of {one.third} | {count} {part} | "
                 f"{' | '.join(cells)} | {one.worst:.1%} | {kv} |"
@@ -161,7 +165,9 @@ def _errors(outcomes: Sequence[Outcome]) -> list[str]:
     return lines
 
 
-def _cell(one: Difference) -> str:
+def _cell(one: Difference | None) -> str:
+    if one is None:
+        return "none"
     ends = " ".join(f"{100 * end:+.1f}" for end in (one.p50, one.p90, one.p99))
     return f"{100 * one.mean:+.1f} ({ends})"
 

@@ -34,10 +34,11 @@ class Difference:
 
 def differences(
     observed: Observed, engines: Sequence[Engine], chosen: "Truths"
-) -> Mapping[str, Difference]:
+) -> Mapping[str, Difference | None]:
     """TTFT and E2E from when the engine took a request in, and TPOT, of the chosen requests.
 
-    Requests that did not finish count in neither; TPOT leaves out answers of one token.
+    Requests that did not finish count in neither; TPOT leaves out answers of one token. None where no
+    chosen request has that latency: nothing was compared.
 
     Raises:
         BadInput: no chosen request finished.
@@ -79,9 +80,9 @@ def _times(run: Observed, chosen: "Truths") -> "dict[str, Floats]":
     }
 
 
-def _difference(replayed: "Floats", measured: "Floats") -> Difference:
+def _difference(replayed: "Floats", measured: "Floats") -> Difference | None:
     if not len(measured):
-        return Difference(0, 0.0, 0.0, 0.0, 0.0, 0.0)
+        return None
     ends = (np.quantile(replayed, _QUANTILES) / np.quantile(measured, _QUANTILES) - 1).tolist()
     mean = float(measured.mean())
     return Difference(len(measured), mean, float(replayed.mean()) / mean - 1, *ends)
