@@ -13,7 +13,7 @@ from vramledger.simulate.batch_cost import extended
 from vramledger.simulate.batches import Batching, serve_batches
 from vramledger.simulate.columns import columns_of
 from vramledger.simulate.fast.load import load_of
-from vramledger.simulate.fast.records import CANCELLED, OK, REJECTED, FastOutcome
+from vramledger.simulate.fast.records import CANCELLED, OK, REJECTED, TIMED_OUT, FastOutcome
 from vramledger.simulate.loop import simulate
 from vramledger.simulate.policy import StaticBatch
 from vramledger.simulate.request import Arrival
@@ -113,7 +113,7 @@ def test_a_request_that_no_batch_holds_is_named() -> None:
     )
 
 
-def test_who_leaves_before_a_batch_is_not_in_it_and_who_leaves_later_does_not_stop_it() -> None:
+def test_who_leaves_before_a_batch_is_not_in_it_and_who_leaves_later_gets_no_more_tokens() -> None:
     load = [
         Arrival(0, 8, 4),
         Arrival(1, 8, 4, cancel_after_ns=10),
@@ -122,8 +122,49 @@ def test_who_leaves_before_a_batch_is_not_in_it_and_who_leaves_later_does_not_st
     ]
     found = served(load, OWN, settings(max_num_seqs=8))
     assert found.requests["ending"].tolist() == [OK, CANCELLED, CANCELLED, REJECTED]
-    assert found.requests["output_tokens"].tolist() == [4, 0, 20, 0]
+    gone = found.requests[2]
+    ends = found.steps["end_ns"]
+    before = ends[(ends < 9_002) & (found.steps["number"] >= gone["scheduled_step"])]
+    assert found.requests["output_tokens"].tolist() == [4, 0, len(before), 0]
+    assert 0 < len(before) < 20
+    assert gone["last_token_ns"] == before[-1] < 9_002
+    assert len(found.steps) == 4 + 20  # the batch goes on without its client
     assert found.steps["waiting"].tolist()[:3] == [0, 1, 1]
+
+
+LEAVING = st.lists(
+    st.builds(
+        Arrival,
+        arrival_ns=st.integers(0, 20_000),
+        input_tokens=st.integers(1, 40),
+        output_tokens=st.integers(1, 30),
+        cancel_after_ns=st.none() | st.integers(0, 90_000),
+        times_out=st.booleans(),
+    ),
+    min_size=1,
+    max_size=12,
+)
+
+
+@profile(max_examples=200, deadline=None)
+@given(ENGINES, LEAVING, st.sampled_from([OWN, PADDED]))
+def test_nobody_gets_a_token_after_leaving_a_batch(
+    engine: Any, arrivals: list[Arrival], batching: Batching
+) -> None:
+    found = served(arrivals, batching, engine)
+    ordered = sorted(arrivals, key=lambda one: one.arrival_ns)
+    for one, row in zip(ordered, found.requests, strict=True):
+        if row["ending"] not in {CANCELLED, TIMED_OUT}:
+            continue
+        assert one.cancel_after_ns is not None
+        assert row["ending"] == (TIMED_OUT if one.times_out else CANCELLED)
+        leaves = one.arrival_ns + one.cancel_after_ns
+        ended = found.steps["end_ns"][found.steps["number"] >= row["scheduled_step"]] < leaves
+        told = row["scheduled_step"] >= 0
+        most = min(one.output_tokens, max(engine.max_model_len - one.input_tokens, 1))
+        assert row["output_tokens"] == (min(ended.sum(), most - 1) if told else 0)
+        assert (row["first_token_ns"] >= 0) == (row["output_tokens"] > 0)
+        assert row["last_token_ns"] < leaves
 
 
 def test_a_client_that_leaves_frees_those_it_held_back() -> None:

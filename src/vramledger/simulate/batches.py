@@ -11,7 +11,8 @@ step brings each a token. Two ways are known by `Batching`:
   returned together: the last token of each counts as delivered with the last of the batch.
 
 A batch is as large as `max_num_seqs` and the cache allow, with the lengths of the answers known, which
-favours it. A client that leaves while its batch runs does not stop it. `policy.StaticBatch` in the plain
+favours it. A client that leaves while its batch runs does not stop it: its row goes on and keeps its
+blocks, but the tokens that come from then on are nobody's. `policy.StaticBatch` in the plain
 loop is the plain version of the unpadded way.
 """
 
@@ -30,6 +31,7 @@ from vramledger.simulate.fast.records import (
     PAUSE,
     REJECTED,
     STEP,
+    TIMED_OUT,
     FastOutcome,
     new_records,
 )
@@ -109,6 +111,7 @@ class _Server:
         self.output = np.clip(settings.max_model_len - self.prompt, 1, self.asked)
         waits = asked["cancel_after_ns"] == NEVER
         self.leaves = np.where(waits, _NEVER_LEAVES, self.arrival + asked["cancel_after_ns"])
+        self.gone = np.where(asked["times_out"], TIMED_OUT, CANCELLED)  # how one ends that leaves
         self.records = new_records(len(asked))
         self.rows: list[Rows] = []
         self.pauses: list[Rows] = []
@@ -125,7 +128,8 @@ class _Server:
             self.now = max(self.now, int(arrival[head]))
             there = int(np.searchsorted(arrival, self.now, "right"))
             gone = leaves[head:there] <= self.now
-            self.records["ending"][queue[head:there][gone]] = CANCELLED
+            left = queue[head:there][gone]
+            self.records["ending"][left] = self.gone[left]
             waiting = head + np.flatnonzero(~gone)[: self.settings.max_num_seqs]
             taken = self._fitting(queue[waiting])
             head = there if not len(waiting) else int(waiting[max(taken - 1, 0)]) + 1
@@ -191,19 +195,27 @@ class _Server:
     def _record(self, members: "Integers", rows: "Rows") -> None:
         output, records = self.output[members], self.records
         last = np.full(len(members), len(rows) - 1) if self.padded else output - 1
-        first = np.where(output == 1, last, 0)
+        left = self.leaves[members] <= rows["end_ns"][last]
+        got = np.where(left, self._got_before(members, rows), output)
+        first, end = np.where(output == 1, last, 0), np.where(left, got - 1, last)
         records["scheduled_ns"][members] = self.now
         records["scheduled_step"][members] = self.sent
-        for name, place in (("first_token", first), ("last_token", last)):
-            records[f"{name}_ns"][members] = rows["end_ns"][place]
-            records[f"{name}_step"][members] = self.sent + place
-        records["output_tokens"][members] = output
+        spoke = got > 0
+        for name, place in (("first_token", first[spoke]), ("last_token", end[spoke])):
+            records[f"{name}_ns"][members[spoke]] = rows["end_ns"][place]
+            records[f"{name}_step"][members[spoke]] = self.sent + place
+        records["output_tokens"][members] = got
         records["block_ns"][members] = self._held(members, rows, last)
-        left = self.leaves[members] <= rows["end_ns"][last]
         whole = np.where(output == self.asked[members], OK, INCOMPLETE)
-        records["ending"][members] = np.where(left, CANCELLED, whole)
+        records["ending"][members] = np.where(left, self.gone[members], whole)
         if self.padded:
-            self._note_pauses(members, output, last)
+            self._note_pauses(members[~left], output[~left], last[~left])
+
+    def _got_before(self, members: "Integers", rows: "Rows") -> "Integers":
+        """Tokens of each whose client leaves before its last one: those of steps that ended earlier."""
+        ended = np.searchsorted(rows["end_ns"], self.leaves[members], "left")
+        got: Integers = np.minimum(ended, self.output[members] - 1)
+        return got
 
     def _held(self, members: "Integers", rows: "Rows", last: "Integers") -> "Integers":
         """Blocks over time: a padded row holds as much as every other, an own row its whole answer's."""
