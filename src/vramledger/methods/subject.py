@@ -4,6 +4,7 @@ from enum import StrEnum
 from typing import Final, Protocol
 
 from vramledger.frozen import frozen
+from vramledger.simulate.judged import Amount
 
 _DIGITS: Final = 4  # of a level, so that the printed one is the one that was played
 
@@ -35,13 +36,15 @@ class Verdict(StrEnum):
 class Check:
     """One line of a goal, what was found, and whether it holds; None where it was not checked.
 
-    `wants_more`: it fails because less was offered than it asks for.
+    `wants_more`: it fails because less was offered than it asks for. `amount` is None where what was
+    found is no number.
     """
 
     asked: str
     found: str
     holds: bool | None
     wants_more: bool = False
+    amount: Amount | None = None
 
 
 @frozen
@@ -63,7 +66,10 @@ class Figures:
 
 @frozen
 class Observation:
-    """One load, played once. `headroom` holds the checks that the safe load adds to the contract's."""
+    """One load, played once. `headroom` holds the checks that the safe load adds to the contract's.
+
+    `notes` are what a reader must know of this play, finished sentences.
+    """
 
     level: float
     seed: int
@@ -71,6 +77,7 @@ class Observation:
     headroom: tuple[Check, ...]
     figures: Figures
     took_s: float
+    notes: tuple[str, ...] = ()
 
     def checks(self, goal: Goal) -> tuple[Check, ...]:
         """The lines of that goal."""

@@ -14,6 +14,15 @@ _COARSEST: Final = 1.0
 
 
 @frozen
+class Limits:
+    """Where the goals end; `points` is every level that was played, rising."""
+
+    contract: Limit
+    safe: Limit
+    points: tuple[Point, ...]
+
+
+@frozen
 class Knee:
     """`contract` and `safe` are ends of what the goals allow; `points` is every level, rising."""
 
@@ -30,16 +39,28 @@ def find_knee(probes: Probes, tolerance: float = TOLERANCE) -> Knee:
         BadInput: the tolerance is no share above 0.
         VramError: a level cannot be played.
     """
+    limits = find_limits(probes, tolerance)
+    curve = drawn(probes, _around(limits.contract, probes))
+    contract = rechecked(probes, limits.contract, tolerance)
+    safe = rechecked(probes, limits.safe, tolerance)
+    return Knee(contract, safe, curve, probes.points)
+
+
+def find_limits(probes: Probes, tolerance: float = TOLERANCE) -> Limits:
+    """The same without the curve, which takes fewer plays.
+
+    Raises:
+        BadInput: the tolerance is no share above 0.
+        VramError: a level cannot be played.
+    """
     if not 0 < tolerance <= _COARSEST:
         raise BadInput(
             f"The tolerance is {tolerance:g}; it must be above 0 and up to {_COARSEST:g}."
         )
     contract = highest(probes, Goal.CONTRACT, tolerance)
     safe = highest(probes, Goal.SAFE, tolerance)
-    curve = drawn(probes, _around(contract, probes))
     contract = rechecked(probes, contract, tolerance)
-    safe = rechecked(probes, safe, tolerance)
-    return Knee(contract, safe, curve, probes.points)
+    return Limits(contract, safe, probes.points)
 
 
 def _around(limit: Limit, probes: Probes) -> float:

@@ -8,7 +8,8 @@ probability
 
     1 / (1 + ((1 - q) / q) ** LEAD).
 
-After `MOST` plays without such a lead the level is uncertain, which makes wrong verdicts only rarer.
+After `MOST` plays without such a lead the level is uncertain, which makes wrong verdicts only rarer. It is
+called so as soon as the plays that are left cannot give the lead any more.
 """
 
 from collections.abc import Sequence
@@ -45,4 +46,5 @@ def verdict_of(plays: Sequence[Verdict], *, repeats: bool) -> Verdict | None:
     if failed - held >= LEAD:
         much = plays.count(Verdict.TOO_MUCH)
         return Verdict.TOO_MUCH if 2 * much >= failed else Verdict.TOO_LITTLE
-    return Verdict.UNCERTAIN if len(plays) >= MOST else None
+    left = MOST - len(plays)
+    return Verdict.UNCERTAIN if abs(held - failed) + left < LEAD else None

@@ -1,9 +1,16 @@
-"""The knee of a workload on a simulated deployment, without prefix hits and with the workload's own."""
+"""The knee of a workload on a simulated deployment, without prefix hits and with the workload's own.
+
+Each is searched at the expected step times, and where its goals end again at the slow end of their band: a decision
+rests on the slow end.
+"""
+
+from enum import StrEnum
 
 from vramledger.evidence import Basis
 from vramledger.frozen import frozen
-from vramledger.methods.knee.find import TOLERANCE, Knee, find_knee
+from vramledger.methods.knee.find import TOLERANCE, Knee, Limits, find_knee, find_limits
 from vramledger.methods.knee.probes import Point, Probes, Progress
+from vramledger.methods.knee.search import Limit
 from vramledger.methods.simulated.subject import (
     SimulatedSubject,
     Standing,
@@ -11,18 +18,77 @@ from vramledger.methods.simulated.subject import (
     standing_of,
 )
 from vramledger.methods.subject import Axis, Goal
+from vramledger.simulate.pace import Pace
 from vramledger.simulate.run import NotServed, Question
 from vramledger.simulate.run_notes import times_of
 
 
+class Finding(StrEnum):
+    """Whether there is a load that keeps the contract."""
+
+    HOLDS = "holds"
+    NOT_AT_THE_SLOW_END = "holds, not at the slow end"
+    DOES_NOT_HOLD = "does not hold"
+    UNCERTAIN = "uncertain"  # no load holds clearly, and not all fail clearly
+    STOPPED = "stopped"
+
+
+@frozen
+class SlowEnd:
+    """The search where every step takes `factor` times as long; `limits` is None where it was stopped."""
+
+    factor: float
+    limits: Limits | None
+    points: tuple[Point, ...]
+
+
 @frozen
 class Side:
-    """One search; `knee` is None where it was stopped, and `points` are those played until then."""
+    """One search; `knee` is None where it was stopped, and `points` are those played until then.
+
+    `slow` is None where it was not begun, or the band of the step times has no slow end. `drawn` is what
+    the seed decided, in words.
+    """
 
     hits: bool
     knee: Knee | None
     points: tuple[Point, ...]
-    notes: tuple[str, ...]
+    drawn: tuple[str, ...]
+    slow: SlowEnd | None = None
+
+    @property
+    def stopped(self) -> bool:
+        """Whether somebody stopped it before its end."""
+        return self.knee is None or (self.slow is not None and self.slow.limits is None)
+
+    @property
+    def shown(self) -> Point | None:
+        """The load to look at: the highest that keeps the contract, else the lowest that fails."""
+        limit = None if self.knee is None else self.knee.contract
+        return None if limit is None else (limit.held or limit.failed)
+
+    @property
+    def decision(self) -> Limit | None:
+        """Where the safe load ends at the slow end of the step times; None where that was not found."""
+        if self.slow is not None:
+            return None if self.slow.limits is None else self.slow.limits.safe
+        return None if self.knee is None else self.knee.safe
+
+    @property
+    def finding(self) -> Finding:
+        """Whether any load keeps the contract."""
+        if self.knee is None:
+            return Finding.STOPPED
+        contract = self.knee.contract
+        if contract.held is None:
+            unclear = contract.failed is None or contract.uncertain
+            return Finding.UNCERTAIN if unclear else Finding.DOES_NOT_HOLD
+        if self.slow is None:
+            return Finding.HOLDS
+        if self.slow.limits is None:
+            return Finding.STOPPED
+        held = self.slow.limits.contract.held
+        return Finding.NOT_AT_THE_SLOW_END if held is None else Finding.HOLDS
 
 
 @frozen
@@ -59,20 +125,29 @@ class SimulatedKnee:
     @property
     def stopped(self) -> bool:
         """Whether somebody stopped the search before its end."""
-        return any(side.knee is None for side in self.sides)
+        return any(side.stopped for side in self.sides)
+
+    @property
+    def shown(self) -> Point | None:
+        """The load whose notes and run are shown; the first that was played where nothing was found."""
+        return self.main.shown or next(iter(self.main.points), None)
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What a reader must know of the load that is shown."""
+        return () if self.shown is None else self.shown.example(Goal.CONTRACT).notes
 
     def shown_question(self) -> Question:
-        """The load to look at: the highest that keeps the contract, else the lowest that fails; else its own."""
-        limit = None if self.main.knee is None else self.main.knee.contract
-        point = None if limit is None else (limit.held or limit.failed)
+        """The load that is shown, as a question of its own."""
+        point = self.main.shown
         if point is None:
             return self.question
         return question_at(self.question, point.level, point.example(Goal.CONTRACT).seed)
 
     @property
     def holds(self) -> bool:
-        """Whether the contract is kept at any rate."""
-        return self.main.knee is not None and self.main.knee.contract.held is not None
+        """Whether the contract is kept at any load, at the slow end of the step times too."""
+        return self.main.finding is Finding.HOLDS
 
 
 def simulated_knee(
@@ -90,7 +165,7 @@ def simulated_knee(
     sides: list[Side] = []
     for hits in (True, False) if standing.hits else (False,):
         sides.append(_side(standing, progress, tolerance, hits=hits))
-        if sides[-1].knee is None:
+        if sides[-1].stopped:
             break
     times = times_of(standing.bench)
     return SimulatedKnee(question, standing, tolerance, standing.axis, tuple(sides), times.basis)
@@ -100,7 +175,24 @@ def _side(standing: Standing, progress: Progress, tolerance: float, *, hits: boo
     subject = SimulatedSubject(standing, hits=hits)
     probes = Probes(subject, progress)
     try:
-        knee: Knee | None = find_knee(probes, tolerance)
+        knee = find_knee(probes, tolerance)
     except KeyboardInterrupt:
-        knee = None
-    return Side(hits, knee, probes.points, subject.notes)
+        return Side(hits, None, probes.points, subject.drawn)
+    slow = None
+    if standing.bench.paces.slow > 1:
+        slow = _slow_end(standing, progress, tolerance, knee.contract, hits=hits)
+    return Side(hits, knee, probes.points, subject.drawn, slow)
+
+
+def _slow_end(
+    standing: Standing, progress: Progress, tolerance: float, near: Limit, *, hits: bool
+) -> SlowEnd:
+    """Begun at the load that holds at the expected step times, the highest that is likely to."""
+    start = None if near.held is None else near.held.level
+    subject = SimulatedSubject(standing, hits=hits, pace=Pace.SLOW, start=start)
+    probes = Probes(subject, progress)
+    try:
+        limits: Limits | None = find_limits(probes, tolerance)
+    except KeyboardInterrupt:
+        limits = None
+    return SlowEnd(standing.bench.paces.slow, limits, probes.points)

@@ -1,5 +1,6 @@
 """What a simulation says to a method: its contract's lines, what the safe load asks, its figures."""
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 import numpy as np
@@ -9,6 +10,7 @@ from vramledger.methods.subject import Check, Figures, Observation
 from vramledger.plan.headroom import kept_free
 from vramledger.simulate.answers import Answers
 from vramledger.simulate.capacity import longest_share
+from vramledger.simulate.judged import Amount
 from vramledger.simulate.run import Bench, Played
 from vramledger.simulate.sanity import offered_per_s
 
@@ -39,10 +41,10 @@ def _contract(bench: Bench, found: Answers) -> list[Check]:
     if contract is None or contract.is_empty:
         drains = "it drains" if found.queue_drains else "it does not"
         return [_no_preemption(found), Check("the queue drains", drains, found.queue_drains)]
-    checks = [Check(line.asked, line.found, line.holds) for line in found.lines]
+    checks = [Check(line.asked, line.found, line.holds, amount=line.amount) for line in found.lines]
     if contract.requests_per_hour is not None and _offers_too_little(bench, found):
         last = checks.pop()  # the line on requests an hour is a contract's last
-        checks.append(Check(last.asked, last.found, last.holds, wants_more=True))
+        checks.append(replace(last, wants_more=True))
     return checks
 
 
@@ -64,7 +66,7 @@ def _served(found: Answers) -> list[Check]:
 
 def _no_preemption(found: Answers) -> Check:
     count = found.recomputing.preemptions
-    return Check("no preemption", f"{count:,}", count == 0)
+    return Check("no preemption", f"{count:,}", count == 0, amount=Amount("preemptions", count, 0))
 
 
 def _kv_use(bench: Bench, run: Played, present: InSystem) -> Check:
@@ -73,8 +75,10 @@ def _kv_use(bench: Bench, run: Played, present: InSystem) -> Check:
     longest = longest_share(bench.offered, run.settings)
     most = 1 - kept_free(question.headroom, question.kind, in_flight, longest)
     used = run.answers.levels.kv_usage.p99
-    said = "nothing to count" if used is None else f"{used:.1%}"
-    return Check(f"KV use p99 <= {most:.1%}", said, None if used is None else used <= most)
+    asked = f"KV use p99 <= {most:.1%}"
+    if used is None:
+        return Check(asked, "nothing to count", None)
+    return Check(asked, f"{used:.1%}", used <= most, amount=Amount("kv_p99", used, most))
 
 
 def _figures(run: Played, present: InSystem) -> Figures:

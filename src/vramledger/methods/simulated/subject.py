@@ -2,15 +2,18 @@
 
 import time
 from dataclasses import replace
+from itertools import chain
 from typing import Final
 
 from vramledger.frozen import frozen
+from vramledger.methods.simulated.draws import drawn
 from vramledger.methods.simulated.observed import observed
 from vramledger.methods.subject import Axis, Observation, Range
 from vramledger.simulate.capacity import Capacity
 from vramledger.simulate.from_deployment import settings_of
 from vramledger.simulate.load import prepared
 from vramledger.simulate.offered import read_offered
+from vramledger.simulate.pace import Pace
 from vramledger.simulate.run import (
     Bench,
     NotServed,
@@ -76,24 +79,41 @@ class SimulatedSubject:
     """Levels are factors on the recorded arrivals, or requests in flight of a closed loop.
 
     Attempt n of a level has the question's seed plus n, so that ``vram simulate --rate-scale LEVEL
-    --seed SEED`` (or ``--closed``) shows the same run.
+    --seed SEED`` (or ``--closed``) shows the same run. `pace` is the end of the band of the
+    step times, `start` a level to begin at when one is known to be near.
     """
 
-    def __init__(self, standing: Standing, *, hits: bool) -> None:
-        self.notes: tuple[str, ...] = ()  # of the first play
-        self._ready = standing.ready
+    def __init__(
+        self,
+        standing: Standing,
+        *,
+        hits: bool,
+        pace: Pace = Pace.EXPECTED,
+        start: float | None = None,
+    ) -> None:
+        self._ready = replace(standing.ready, question=replace(standing.ready.question, pace=pace))
+        self._standing = standing
         self._hits = hits
-        self._range = _RANGES[standing.axis](standing)
+        self._drawn: dict[float, tuple[str, ...]] = {}
+        found = _RANGES[standing.axis](standing)
+        self._range = found if start is None else replace(found, start=start, guess=None)
 
     @property
     def range(self) -> Range:
         """From the thinnest workload that has percentiles, or one in flight, to the largest simulated."""
         return self._range
 
+    @property
+    def drawn(self) -> tuple[str, ...]:
+        """What the seed decided in the levels that were played; empty where it decided nothing."""
+        return tuple(dict.fromkeys(chain.from_iterable(self._drawn.values())))
+
     def repeats(self, level: float) -> bool:
-        """The whole workload at its own rate is no draw."""
+        """Whether the seed decides anything there: nothing of the whole workload at its own rate is drawn."""
+        if level in self._drawn:
+            return bool(self._drawn[level])
         question = question_at(self._ready.question, level, 0)
-        return not question.part.is_whole
+        return bool(drawn(replace(self._standing.bench, question=question)))
 
     def play(self, level: float, attempt: int) -> Observation:
         """The workload at that load, simulated.
@@ -107,9 +127,11 @@ class SimulatedSubject:
         with prepared(question.part, question.seed) as path:
             offered = read_offered(path, question.seed)
         bench = bench_of(replace(self._ready, question=question), offered)
+        self._drawn.setdefault(level, drawn(bench))
         run = played(bench, _silent, hits=self._hits)
-        self.notes = self.notes or notes_of(bench, run, run if self._hits else None)
-        return observed(bench, run, level, time.perf_counter() - began)
+        notes = notes_of(bench, run, run if self._hits else None)
+        seen = observed(bench, run, level, time.perf_counter() - began)
+        return replace(seen, notes=notes)
 
 
 def _silent(_done: int, _of_all: int) -> None:
