@@ -123,7 +123,8 @@ def test_tensor_steps_say_what_the_link_does(capsys: pytest.CaptureFixture[str])
     swept("--set", "tp=2")
     lines = capsys.readouterr().out.splitlines()
     place = lines.index(
-        "TENSOR-PARALLEL STEPS, derived in closed form for requests of mean lengths"
+        "TENSOR-PARALLEL STEPS, derived in closed form for requests of mean lengths, KV pool at the "
+        "pessimistic end of the ledger's band"
     )
     assert lines[place + 1] == (
         "TP 1 to 2, on servers of 8 x H100-80GB-SXM, over its fabric at 450 GB/s a direction"

@@ -68,12 +68,14 @@ def _tensor_step(step: TensorStep) -> dict[str, Any]:
         if link is None
         else {"kind": "PCIe" if link.pcie else "fabric", "gb_per_s": link.bytes_per_s / 1e9},
         "basis": "derived",
+        "kv_pool_end": step.end,
         "reason": step.reason or None,
         "figures": [
             {
                 "name": turn.name,
                 "before": turn.before,
                 "after": turn.after,
+                "engines": list(turn.engines),
                 "rises": turn.rises,
                 "sign_changes_at_gb_per_s": [rate / 1e9 for rate in turn.at],
                 "rises_on_faster_links": turn.rises_above,

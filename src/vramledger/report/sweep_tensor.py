@@ -16,13 +16,17 @@ from vramledger.report.number import rate
 from vramledger.units import format_seconds
 
 _GIGA: Final = 1e9
+_END: Final = {"low": "pessimistic end", "expected": "expected value"}
 
 
 def tensor_lines(steps: Sequence[TensorStep]) -> list[str]:
     """Each step with what it does on this link and where that would turn round; none without steps."""
     if not steps:
         return []
-    title = "TENSOR-PARALLEL STEPS, derived in closed form for requests of mean lengths"
+    title = (
+        "TENSOR-PARALLEL STEPS, derived in closed form for requests of mean lengths, KV pool at the "
+        f"{_END[steps[0].end]} of the ledger's band"
+    )
     return ["", title, *(line for step in steps for line in _lines(step))]
 
 
@@ -44,7 +48,16 @@ def _figure(turn: Turn, step: TensorStep) -> str:
     say = _SAY[turn.name]
     word = "rises" if turn.rises else "falls"
     change = f"{say(turn.before)} to {say(turn.after)} (x{turn.ratio:.3g})"
-    return f"{title} {word}, {change}; {_turns(turn)}"
+    return f"{title} {word}, {change}{_each(turn)}; {_turns(turn)}"
+
+
+def _each(turn: Turn) -> str:
+    """The saturation of one engine, as ``vram simulate`` says it of a launch alone."""
+    if turn.name != SATURATION:
+        return ""
+    before, after = turn.of_an_engine
+    many = [f"{count} engines" if count > 1 else "1 engine" for count in turn.engines]
+    return f", {many[0]} of {rate(before)} to {many[1]} of {rate(after)}"
 
 
 def _turns(turn: Turn) -> str:

@@ -11,6 +11,7 @@ fill, is what the headroom leaves room for:
 - at f times the rate they are taken as f m + d sqrt(f), as of f independent copies of the load.
 """
 
+from collections.abc import Callable
 from math import ceil, sqrt
 from typing import Final
 
@@ -62,17 +63,30 @@ def capacity_of(
     kept = kept_free(headroom, kind, running, longest_share(offered, settings))
 
     def rate(at_once: float) -> float:
-        """Requests a second of one engine with so many in flight."""
-        stages = settings.pipeline_stages  # each has a step of its own
-        whole = max(int(at_once / stages), 1)
-        lengths = [(prompt, decode_steps(settings, output))]
-        full = saturation_requests_per_s(_linear(cost, settings, whole), whole, lengths) * stages
-        return full * min(at_once / stages / whole, 1.0)
+        return saturation_per_s(settings, cost, at_once, prompt, output)
 
     whole = max(int(running), 1)
     safe = min(room * (1 - kept), float(settings.max_num_seqs))
     fitting = _share_in_flight(offered, safe, rate(safe))
     return Capacity(whole * engines, rate(whole) * engines, kept, fitting * rate(safe) * engines)
+
+
+def saturation_per_s(
+    settings: Settings,
+    cost: Callable[[Features], int],
+    at_once: float,
+    prompt: int,
+    output: int,
+) -> float:
+    """Requests a second of one engine that always has `at_once` of them, all of these tokens.
+
+    `cost` is nanoseconds of a step by its features.
+    """
+    stages = settings.pipeline_stages  # each has a step of its own
+    whole = max(int(at_once / stages), 1)
+    lengths = [(prompt, decode_steps(settings, output))]
+    full = saturation_requests_per_s(_linear(cost, settings, whole), whole, lengths) * stages
+    return full * min(at_once / stages / whole, 1.0)
 
 
 def _share_in_flight(offered: Offered, most: float, per_s: float) -> float:
@@ -133,7 +147,7 @@ def _blocks_of(settings: Settings, growing: float) -> float:
     )
 
 
-def _linear(cost: StepCost, settings: Settings, running: int) -> LinearCost:
+def _linear(cost: Callable[[Features], int], settings: Settings, running: int) -> LinearCost:
     """The step cost around `running` decodes, as theory takes it."""
     rows = 1 + settings.drafts
     decodes = cost(Features(decode_tokens=running * rows, decode_requests=running))

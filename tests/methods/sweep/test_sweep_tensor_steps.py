@@ -23,6 +23,7 @@ from vramledger.methods.sweep.tensor_steps import (
     TensorStep,
     tensor_steps,
 )
+from vramledger.simulate.run import Simulation, simulate_case
 from vramledger.simulate.timing.closed_loop import Load
 from vramledger.simulate.timing.coefficients import shipped
 from vramledger.simulate.timing.outlook import Prepared, closed_form, prepare
@@ -109,7 +110,10 @@ def means_of(one: Base) -> tuple[float, float]:
 def test_the_saturation_of_theory_is_that_of_a_simulation(
     launch: str, card: str, tmp_path: Path
 ) -> None:
-    """Three thousand equal requests, all there at once: the first and the last tenth weigh little."""
+    """Three thousand equal requests, all there at once: the first and the last tenth weigh little.
+
+    Theory counts nothing computed twice, and a full pool preempts: it lies above, by up to a fifth.
+    """
     rows = (request(n, arrival_s=0.0, input_tokens=1200, output_tokens=200) for n in range(3000))
     stored(tmp_path / "w.parquet", rows)
     one = base(tmp_path, launch, card=card)
@@ -121,7 +125,7 @@ def test_the_saturation_of_theory_is_that_of_a_simulation(
     (turn,) = (turn for turn in step.turns if turn.name == SATURATION)
     for row, said in zip(results, (turn.before, turn.after), strict=True):
         of_server = row.figure("ok_per_gpu_hour") / 3600 * step.server_gpus
-        assert said == pytest.approx(of_server, rel=0.15)
+        assert of_server < said < 1.2 * of_server
 
 
 def test_a_split_that_does_not_start_is_told_with_its_reason(tmp_path: Path) -> None:
@@ -138,3 +142,24 @@ def test_the_three_figures_are_told_of_every_step(tmp_path: Path) -> None:
     assert [turn.name for turn in step.turns] == [SATURATION, ALONE, LOADED]
     assert step.server_gpus == 8
     assert step.in_flight > 1
+
+
+def test_an_engine_has_the_saturation_that_stands_beside_its_simulation(tmp_path: Path) -> None:
+    one = base(tmp_path)
+    (step,) = steps_of(one, "tp=2")
+    assert step.end == "low"
+    (turn,) = (turn for turn in step.turns if turn.name == SATURATION)
+    assert turn.engines == (8, 4)
+    for split, said in zip((1, 2), turn.of_an_engine, strict=True):
+        question = changed(one, point_of({"tensor-parallel-size": str(split)}))
+        alone = simulate_case(question, quiet)
+        assert isinstance(alone, Simulation)
+        assert said == pytest.approx(alone.sanity.capacity.saturation_per_s, rel=1e-9)
+
+
+def test_the_pool_is_at_the_end_of_the_question(tmp_path: Path) -> None:
+    one = base(tmp_path, "vllm serve meta-llama/Llama-3.1-8B --max-model-len 2048", card="L4")
+    question = replace(one.question, end="expected")
+    (low,), (expected,) = steps_of(one, "tp=2"), steps_of(replace(one, question=question), "tp=2")
+    assert expected.end == "expected"
+    assert expected.in_flight > low.in_flight

@@ -1,28 +1,25 @@
 """What a step of tensor parallelism does on a link, and at which bandwidth its sign would change.
 
-All in closed form (`simulate.timing.closed_loop`), for requests of mean lengths on a server that is filled
-with engines of the one layout or of the other. Only the bandwidth of the link is varied: its latency
-and the kind of its collectives stay.
+All in closed form, for requests of mean lengths on a server that is filled with engines of the one layout
+or of the other. Pool, scheduler, step time and saturation are those of a simulation of the same launch, so
+that an engine has here the saturation that ``vram simulate`` prints. Only the bandwidth of the link is
+varied: its latency and the kind of its collectives stay.
 """
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
 from itertools import pairwise
 from math import exp, log
 from typing import Final
 
 from vramledger.errors import VramError
 from vramledger.frozen import frozen
-from vramledger.hardware.accelerator import Accelerator
 from vramledger.methods.sweep.base import Base
 from vramledger.methods.sweep.point import Point, point_of
 from vramledger.methods.sweep.row import Row
 from vramledger.methods.sweep.settings import DATA, TENSOR, changed
-from vramledger.simulate.run import Question
-from vramledger.simulate.timing.closed_loop import Load
-from vramledger.simulate.timing.coefficients import Coefficients, shipped
+from vramledger.methods.sweep.tensor_side import Side, Tokens, side_of
+from vramledger.simulate.run import NotServed, Question
 from vramledger.simulate.timing.link import Link
-from vramledger.simulate.timing.outlook import Prepared, closed_form, prepare
 
 SLOWEST: Final = 1e9  # bytes/s of one direction, between which a change of sign is looked for
 FASTEST: Final = 1e13
@@ -47,10 +44,16 @@ class Turn:
     after: float
     at: tuple[float, ...]  # bytes/s of one direction, from slow to fast
     rises_above: bool
+    engines: tuple[int, int] = (1, 1)  # that fill the server before and after
 
     @property
     def ratio(self) -> float:
         return self.after / self.before
+
+    @property
+    def of_an_engine(self) -> tuple[float, float]:
+        """A saturation of the server as that of each engine on it, before and after."""
+        return self.before / self.engines[0], self.after / self.engines[1]
 
     @property
     def rises(self) -> bool:
@@ -69,6 +72,7 @@ class TensorStep:
     in_flight: float  # requests on the server, of the TTFT under load: half of what the first holds
     link: Link | None
     turns: tuple[Turn, ...]
+    end: str  # of the ledger's band at which the KV pool is: low or expected
     reason: str = ""
 
 
@@ -77,18 +81,14 @@ def tensor_steps(base: Base, rows: Sequence[Row]) -> tuple[TensorStep, ...]:
 
     The number of engines and how much arrives do not count as differences: a server is always full.
     """
-    means = next((_means(row) for row in rows if row.simulated), None)
-    if means is None:
+    tokens = next((Tokens.of(row) for row in rows if row.simulated), None)
+    if tokens is None:
         return ()
     return tuple(
-        _step(base, others, low, high, means)
+        _step(base, others, low, high, tokens)
         for others, splits in _splits(rows).items()
         for low, high in pairwise(splits)
     )
-
-
-def _means(row: Row) -> tuple[float, float]:
-    return row.columns["input_tokens_mean"], row.columns["output_tokens_mean"]
 
 
 def _splits(rows: Sequence[Row]) -> dict[Point, list[int]]:
@@ -107,51 +107,46 @@ def _others(point: Point) -> Point:
     return Point(tuple(change for change in point.changes if change.name not in _LEFT_OUT))
 
 
-def _step(base: Base, others: Point, low: int, high: int, means: tuple[float, float]) -> TensorStep:
-    label = others.label if others.changes else ""
+def _step(base: Base, others: Point, low: int, high: int, tokens: Tokens) -> TensorStep:
+    label, end = (others.label if others.changes else ""), base.question.end
     try:
-        sides = _Sides.of(base, others, low, high, means)
+        first, second = (side_of(_at(base, others, split), tokens) for split in (low, high))
     except VramError as error:
-        return TensorStep(label, low, high, "", 0, 0.0, None, (), str(error))
-    reason = sides.first.room.shortage or sides.second.room.shortage
-    gpu, link = sides.card.name, sides.second.work.tensor_link
-    if reason:
-        return TensorStep(label, low, high, gpu, sides.server, 0.0, link, (), reason)
-    turns = tuple(_turn(name, sides, link) for name in (SATURATION, ALONE, LOADED))
-    return TensorStep(label, low, high, gpu, sides.server, sides.in_flight, link, turns)
+        return TensorStep(label, low, high, "", 0, 0.0, None, (), end, str(error))
+    if isinstance(first, NotServed):
+        return TensorStep(label, low, high, "", 0, 0.0, None, (), end, first.reason)
+    if isinstance(second, NotServed):
+        return TensorStep(label, low, high, "", 0, 0.0, None, (), end, second.reason)
+    pair = _pair(first, second, tokens)
+    turns = tuple(_turn(name, pair) for name in (SATURATION, ALONE, LOADED))
+    card = second.prepared.deployment.accelerator.name
+    return TensorStep(label, low, high, card, pair.server, pair.in_flight, second.link, turns, end)
 
 
 @frozen
-class _Sides:
-    """Both layouts, prepared, and what is asked of them."""
+class _Pair:
+    """Both layouts, and the server that they fill."""
 
-    first: Prepared
-    second: Prepared
-    card: Accelerator
+    first: Side
+    second: Side
     server: int
     in_flight: float
-    means: tuple[float, float]
-    coefficients: Coefficients
+    tokens: Tokens
 
-    @classmethod
-    def of(
-        cls, base: Base, others: Point, low: int, high: int, means: tuple[float, float]
-    ) -> "_Sides":
-        questions = [_at(base, others, split) for split in (low, high)]
-        first, second = (prepare(question.case.deployment()) for question in questions)
-        card = first.deployment.accelerator
-        server = max(card.per_server or _SERVER, second.deployment.layout.world)
-        fit = questions[0].fit or shipped()
-        half = _held(first, means) * server / first.deployment.layout.world / 2
-        return cls(first, second, card, server, half, means, fit.coefficients)
-
-    def figure(self, name: str, one: Prepared) -> float:
+    def figure(self, name: str, side: Side) -> float:
         """Of the server filled with engines of that layout."""
-        engines = self.server / one.deployment.layout.world
+        engines = self.server / side.gpus
         if name == SATURATION:
-            return engines * _saturation(one, self.means, self.coefficients)
+            return engines * side.saturation(self.tokens)
         each = 1.0 if name == ALONE else max(self.in_flight / engines, 1.0)
-        return closed_form(one, Load(*self.means, each), self.coefficients).waits.total
+        return side.ttft(self.tokens, each)
+
+
+def _pair(first: Side, second: Side, tokens: Tokens) -> _Pair:
+    card = second.prepared.deployment.accelerator
+    server = max(card.per_server or _SERVER, second.gpus)
+    half = first.at_once(tokens) * server / first.gpus / 2
+    return _Pair(first, second, server, half, tokens)
 
 
 def _at(base: Base, others: Point, split: int) -> Question:
@@ -159,35 +154,19 @@ def _at(base: Base, others: Point, split: int) -> Question:
     return changed(base, point_of({**changes, TENSOR: str(split)}))
 
 
-def _held(one: Prepared, means: tuple[float, float]) -> float:
-    return max(min(one.room.held(*means), float(one.room.sequences)), 1.0)
+def _turn(name: str, pair: _Pair) -> Turn:
+    link = pair.second.link
 
-
-def _saturation(one: Prepared, means: tuple[float, float], c: Coefficients) -> float:
-    """Requests a second of an engine whose queue never empties: those that run over their time in it."""
-    found = closed_form(one, Load(*means, _held(one, means)), c)
-    stay = found.waits.prefill + found.waits.queue + found.waits.running_step
-    return found.running / (stay + means[1] * found.tpot)
-
-
-def _turn(name: str, sides: _Sides, link: Link) -> Turn:
     def effect(position: float) -> float:
         """Logarithm of the ratio on a link of exp(position) bytes a second."""
-        rate = exp(position)
-        first = _over(sides.first, rate, link)
-        return log(sides.figure(name, _over(sides.second, rate, link)) / sides.figure(name, first))
+        sides = (side.over(exp(position), link) for side in (pair.first, pair.second))
+        before, after = (pair.figure(name, side) for side in sides)
+        return log(after / before)
 
     at = tuple(exp(root) for root in _roots(effect))
-    before, after = sides.figure(name, sides.first), sides.figure(name, sides.second)
-    return Turn(name, before, after, at, effect(log(FASTEST)) > 0)
-
-
-def _over(one: Prepared, bytes_per_s: float, link: Link) -> Prepared:
-    """The same with another rate of its link, where that is of the kind of `link`."""
-    own = one.work.tensor_link
-    if own.ranks == 1 or own.pcie != link.pcie:
-        return one
-    return replace(one, work=replace(one.work, tensor_link=replace(own, bytes_per_s=bytes_per_s)))
+    before, after = (pair.figure(name, side) for side in (pair.first, pair.second))
+    engines = (pair.server // pair.first.gpus, pair.server // pair.second.gpus)
+    return Turn(name, before, after, at, effect(log(FASTEST)) > 0, engines)
 
 
 def _roots(effect: Callable[[float], float]) -> Iterator[float]:
