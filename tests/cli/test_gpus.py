@@ -55,7 +55,7 @@ def test_one_card_shows_its_band_its_sources_its_slices_and_its_servers(
     assert "79.11..79.22 GiB      measured: public start-up and nvidia-smi logs" in text
     assert "https://www.techpowerup.com/gpu-specs/h100-sxm5-80-gb.c3900" in text
     assert "H100-80GB-SXM-MIG-3g.40gb" in text
-    assert "every GPU linked to every other (NVSwitch, 900 GB/s)  quoted" in text
+    assert "every GPU linked to every other (NVSwitch, 450 GB/s a direction)  quoted" in text
 
 
 def test_one_card_as_json_carries_sources_slices_and_servers(

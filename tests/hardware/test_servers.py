@@ -40,8 +40,8 @@ def test_a_server_links_its_cards_as_the_card_allows(
 
 
 def test_the_speed_of_a_link_counts_both_directions() -> None:
-    assert server_for(find("H100-80GB-SXM"), 8).link_gb_s == 900
-    assert server_for(find("L40S"), 2).link_gb_s == 64
+    assert server_for(find("H100-80GB-SXM"), 8).link_gb_s == 450
+    assert server_for(find("L40S"), 2).link_gb_s == 32
     assert server_for(find("RTX-4090"), 2).link_gb_s is None
 
 

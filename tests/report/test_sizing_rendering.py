@@ -65,7 +65,7 @@ L40S  4 (2..8)  TP2 x 2  fp8          100,000  30/20/15           61%          4
 L40S: Each of 2 replicas holds 20 requests of daily in flight at 95% of moments.
   launch: vllm serve some/model --max-model-len 8192 --tensor-parallel-size 2 --quantization fp8
   server: 2 x (2 x L40S) for 2 replicas
-  sent between GPUs: 20 KiB a token and GPU over PCIe, 64 GB/s
+  sent between GPUs: 20 KiB a token and GPU over PCIe, 64 GB/s a direction
   weights held more than once or padded: 1.2 GiB a replica
   margins and the GPUs each costs: headroom of 25% 2; pessimistic end of the ledger 0
   price: EUR 4.40 an hour

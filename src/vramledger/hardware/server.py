@@ -46,11 +46,11 @@ class Server:
 
     @property
     def link_gb_s(self) -> float | None:
-        """Speed of that link, both directions together; None where it is not known."""
-        if self.group > 1:
-            return self.accelerator.fabric_gb_s
-        one_way = self.accelerator.pcie_gb_s
-        return None if one_way is None else 2 * one_way
+        """Speed of that link in one direction; None where it is not known."""
+        if self.group == 1:
+            return self.accelerator.pcie_gb_s
+        both = self.accelerator.fabric_gb_s
+        return None if both is None else both / 2
 
 
 def servers(accelerator: Accelerator) -> tuple[Server, ...]:

@@ -169,7 +169,7 @@ def _slice_lines(slices: Sequence[Accelerator]) -> list[str]:
 def _server_lines(servers: Sequence[Server]) -> list[str]:
     lines = ["", "Servers"]
     for server in servers:
-        speed = "" if server.link_gb_s is None else f", {server.link_gb_s:g} GB/s"
+        speed = "" if server.link_gb_s is None else f", {server.link_gb_s:g} GB/s a direction"
         link = "" if server.gpus == 1 else f" ({server.link}{speed})"
         lines.append(f"  {server.name:<34}{server.topology}{link}  {server.basis}")
     return lines

@@ -208,7 +208,7 @@ def _where(c: Candidate) -> list[str]:
     many = "s" if c.replicas > 1 else ""
     lines = [f"  server: {c.servers} x ({c.link.server}) for {c.replicas} replica{many}{basis}"]
     if c.layout.world > 1:
-        speed = f", {c.link.gb_s:,.0f} GB/s" if c.link.gb_s else ""
+        speed = f", {c.link.gb_s:,.0f} GB/s a direction" if c.link.gb_s else ""
         kib = c.communication_bytes / 1024
         lines.append(
             f"  sent between GPUs: {kib:,.0f} KiB a token and GPU over {c.link.kind}{speed}"

@@ -64,7 +64,7 @@ class Link:
     gpus_a_server: int
     servers_a_replica: int
     kind: str  # "NVSwitch", "PCIe", ...; empty for one GPU
-    gb_s: float | None  # both directions; None where unknown
+    gb_s: float | None  # one direction; None where unknown
     basis: Basis
     source: str
 
