@@ -151,8 +151,20 @@ def test_a_planned_cancellation_is_no_failure_until_a_limit_is_broken() -> None:
         stayed=np.array([2.0, 2.0, 0.5, 3.0]),
     )
     contract = Contract(latency={"ttft_s": (LatencyLimit(None, {0.95: 2.0}),)}, success=0.8)
-    assert judged(contract, left)[1] == Line("success >= 80.00%", "75.00%", holds=False)
+    assert judged(contract, left)[1] == Line("success >= 80.00%", "66.67%", holds=False)
     assert judged(Contract(success=0.8), left)[0].found == "100.00%"
+
+
+def test_who_left_as_planned_is_neither_served_nor_failed() -> None:
+    left = served(
+        ok=np.zeros(4, np.bool_),
+        cancelled=np.ones(4, np.bool_),
+        latency={"ttft_s": np.ones(4)},
+        stayed=np.ones(4),
+    )
+    contract = Contract(latency={"ttft_s": (LatencyLimit(None, {0.95: 2.0}),)}, success=0.8)
+    assert judged(contract, left)[1] == Line("success >= 80.00%", "nothing to count", None)
+    assert goodput_per_hour(contract, left) == 0
 
 
 def test_a_client_that_left_without_a_first_token_waited_too_long_once_the_limit_was_over() -> None:
@@ -177,7 +189,7 @@ def test_a_cancellation_after_the_answer_was_due_counts_against_success() -> Non
         stayed=np.array([2.0, 2.0, 3.0, 30.0]),
     )
     contract = Contract(latency={"e2e_s": (LatencyLimit(None, {0.95: 20.0}),)}, success=0.8)
-    assert judged(contract, left)[1] == Line("success >= 80.00%", "75.00%", holds=False)
+    assert judged(contract, left)[1] == Line("success >= 80.00%", "66.67%", holds=False)
 
 
 def test_goodput_counts_requests_within_every_limit() -> None:

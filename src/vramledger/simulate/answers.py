@@ -10,7 +10,7 @@ from vramledger.plan.requirement import Contract
 from vramledger.record.outcome import Outcome
 from vramledger.simulate.engines import Engine
 from vramledger.simulate.figures import SHOWN, Figures
-from vramledger.simulate.judged import Line, Served, goodput_per_hour, judged
+from vramledger.simulate.judged import Line, Served, good_requests, goodput_per_hour, judged
 from vramledger.simulate.levels import Levels, drains, levels_of
 from vramledger.simulate.offered import Offered
 from vramledger.simulate.output_gaps import output_gaps
@@ -63,12 +63,18 @@ class Answers:
     queue_peak: QueuePeak | None = None  # None where nobody ever waits
     pauses_told: bool = True  # whether ITL counts the pauses after preemptions
     batched: bool = False  # whether static batches were served, one after another
+    good: int | None = None  # requests that ended as asked within every latency limit; None without
 
     @property
     def holds(self) -> bool:
-        """Whether no line fails, nothing was stuck and somebody was answered."""
-        answered = self.requests["ok"] + self.requests["cancelled"] > 0
-        return answered and not self.stuck and all(line.holds is not False for line in self.lines)
+        """Whether no line fails, nothing was stuck and somebody was served."""
+        failing = any(line.holds is False for line in self.lines)
+        return self.served_anybody and not self.stuck and not failing
+
+    @property
+    def served_anybody(self) -> bool:
+        """Whether any request ended as asked, in time where a contract says what that is; nobody who left did."""
+        return bool(self.requests["ok"] if self.good is None else self.good)
 
     @property
     def per_wall_s(self) -> float:
@@ -106,6 +112,7 @@ def answers_of(
         drains(engines, int(offered.due_ns[-1])),
     )
     limits = contract if contract is not None and not contract.is_empty else None
+    good = None if limits is None else int(good_requests(limits, served).sum())
     latency = {name: percentiles(figures.latency[name]) for name in SHOWN}
     return Answers(
         requests=_counts(figures),
@@ -124,6 +131,7 @@ def answers_of(
         queue_peak=queue_peak(engines),
         pauses_told=gaps.pauses_told,
         batched=batched,
+        good=good,
     )
 
 

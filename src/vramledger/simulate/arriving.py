@@ -32,6 +32,7 @@ def arriving_of(offered: Offered, coefficients: Coefficients, block_size: int | 
         if block_size is None or not offered.shares_prefixes
         else prefixes_of(offered, block_size),
         front_ns=front,
+        times_out=offered.times_out,
     )
 
 

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from vramledger.simulate.scheduler import Scheduler
     from vramledger.simulate.step import Step
 
+    Booleans: TypeAlias = np.ndarray[Any, np.dtype[np.bool_]]
     Integers: TypeAlias = np.ndarray[Any, np.dtype[np.int64]]
 
 Progress: TypeAlias = Callable[[int, int], None]  # requests that have ended, and all
@@ -51,6 +52,7 @@ class Arriving:
     cancel_after_ns: "Integers"  # -1 for a client that waits
     prefixes: Prefixes
     front_ns: "Integers | None" = None  # from each one's client to its engine; None for no time
+    times_out: "Booleans | None" = None  # whether who leaves then has timed out; None: nobody
 
     def __len__(self) -> int:
         return len(self.arrival_ns)
@@ -215,6 +217,8 @@ def _load(arriving: Arriving, places: "Integers") -> Load:
     asked = np.zeros(len(places), ASKED)
     for name in ("arrival_ns", "input_tokens", "output_tokens", "cancel_after_ns"):
         asked[name] = getattr(arriving, name)[places]
+    if arriving.times_out is not None:
+        asked["times_out"] = arriving.times_out[places]
     lengths = prefixes.lengths[places]
     ends = np.cumsum(prefixes.lengths)
     asked["prefix_length"] = lengths

@@ -68,15 +68,7 @@ def judged(contract: Contract, served: Served) -> tuple[Line, ...]:
         for share in limit.percentiles
     ]
     if contract.success is not None:
-        success = float(_succeeded(contract, served).mean())
-        found.append(
-            Line(
-                f"success >= {contract.success:.2%}",
-                f"{success:.2%}",
-                success >= contract.success,
-                Amount("success", success, contract.success),
-            )
-        )
+        found.append(_success(contract, contract.success, served))
     if contract.queue_must_drain:
         said = "it drains" if served.queue_drains else "it does not"
         found.append(Line("the queue drains", said, served.queue_drains))
@@ -92,12 +84,18 @@ def judged(contract: Contract, served: Served) -> tuple[Line, ...]:
 
 
 def goodput_per_hour(contract: Contract, served: Served) -> float:
-    """Requests an hour that ended as asked within every latency limit.
+    """Requests an hour that ended as asked within every latency limit."""
+    good = good_requests(contract, served)
+    return float(good.sum()) / max(served.span_s, 1e-9) * _HOUR_S
+
+
+def good_requests(contract: Contract, served: Served) -> "Array":
+    """Which requests ended as asked within every latency limit.
 
     One request meets a limit when it is within its highest percentile's seconds. ITL is a figure of
     output events and is left to the contract's own line.
     """
-    good = served.ok.copy()
+    good: Array = served.ok.copy()
     for name, limits in contract.latency.items():
         if name not in served.latency:
             continue
@@ -106,11 +104,21 @@ def goodput_per_hour(contract: Contract, served: Served) -> float:
             values = served.latency[name]
             within = ~(values > most)  # what has no such figure cannot break it
             good &= within | ~_reached(limit, served)
-    return float(good.sum()) / max(served.span_s, 1e-9) * _HOUR_S
+    return good
 
 
-def _succeeded(contract: Contract, served: Served) -> "Array":
-    """Ended as asked, or cancelled as planned while no limit was broken yet."""
+def _success(contract: Contract, least: float, served: Served) -> Line:
+    """The share that ended as asked, of all but those who left as planned while no limit was broken."""
+    asked = f"success >= {least:.2%}"
+    counted = served.ok | ~_left_in_time(contract, served)
+    if not counted.any():
+        return Line(asked, "nothing to count", None)
+    success = float(served.ok[counted].mean())
+    return Line(asked, f"{success:.2%}", success >= least, Amount("success", success, least))
+
+
+def _left_in_time(contract: Contract, served: Served) -> "Array":
+    """Cancelled as planned while no limit was broken yet: neither served nor failed."""
     kept = served.cancelled.copy()
     for name, limits in contract.latency.items():
         if name not in served.latency:
@@ -118,7 +126,7 @@ def _succeeded(contract: Contract, served: Served) -> "Array":
         for limit in limits:
             most = limit.percentiles[max(limit.percentiles)]
             kept &= ~(_seen(name, most, served) > most) | ~_reached(limit, served)
-    return served.ok | kept
+    return kept
 
 
 def _latency(name: str, limit: LatencyLimit, share: float, served: Served) -> Line:

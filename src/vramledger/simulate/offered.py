@@ -1,5 +1,6 @@
 """A stored workload as requests to simulate."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, TypeAlias
 
@@ -7,6 +8,7 @@ import numpy as np
 
 from vramledger.errors import BadInput, CannotKnow
 from vramledger.frozen import frozen
+from vramledger.record.outcome import Outcome
 from vramledger.simulate.drawn_answers import with_answers
 from vramledger.workload.store import read_batches, read_metadata
 
@@ -15,11 +17,13 @@ if TYPE_CHECKING:
 
     import pyarrow as pa
 
+    Booleans: TypeAlias = np.ndarray[Any, np.dtype[np.bool_]]
     Integers: TypeAlias = np.ndarray[Any, np.dtype[np.int64]]
 
 ABSENT: Final = -1
 _NANO: Final = 1e9
 _NUMBERS: Final = ("row", "input_tokens", "output_tokens", "session", "tenant")
+_ENDINGS: Final = ("outcome", "cancel_after_s", "duration_s")
 
 
 @frozen
@@ -43,6 +47,7 @@ class Offered:
     left_out: int  # rows without an input
     drawn: int = 0  # rows without an answer, which were given one
     drawn_tokens: int = 0  # of these rows, inputs and answers
+    times_out: "Booleans | None" = None  # whether `cancel_after_ns` is a limit of time; None: never
 
     def __len__(self) -> int:
         return len(self.row)
@@ -63,7 +68,7 @@ def read_offered(path: Path, seed: int = 0) -> Offered:
     stored = read_metadata(path)
     if not stored.rows:
         raise BadInput(f"{path} holds no request; import logs that do, or choose another slice.")
-    columns = (*_NUMBERS, "arrival_s", "cancel_after_s", "prefix_blocks")
+    columns = (*_NUMBERS, *_ENDINGS, "arrival_s", "prefix_blocks")
     parts = [_columns(batch) for batch in read_batches(path, columns)]
     whole = {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
     if (whole["due_ns"] == ABSENT).any():
@@ -94,16 +99,45 @@ def read_offered(path: Path, seed: int = 0) -> Offered:
     )
 
 
-def _columns(batch: "pa.RecordBatch") -> "dict[str, Integers]":
+def _columns(batch: "pa.RecordBatch") -> "dict[str, Any]":
     import pyarrow.compute as pc
 
     blocks = batch.column("prefix_blocks")
-    found = {name: _whole(batch.column(name)) for name in _NUMBERS}
+    found: dict[str, Any] = {name: _whole(batch.column(name)) for name in _NUMBERS}
     found["due_ns"] = _nanoseconds(batch.column("arrival_s"))
-    found["cancel_after_ns"] = _nanoseconds(batch.column("cancel_after_s"))
+    found |= _leaving(batch)
     found["lengths"] = _whole(pc.fill_null(pc.list_value_length(blocks), 0))
     found["prefix"] = _whole(pc.list_flatten(blocks))
     return found
+
+
+def _leaving(batch: "pa.RecordBatch") -> "dict[str, Any]":
+    """When clients leave, and which of them because a limit of time was reached.
+
+    A log of a limit often has no `cancel_after_s`; then the request lasted as long as the limit.
+    """
+    import pyarrow.compute as pc
+
+    after = _nanoseconds(batch.column("cancel_after_s"))
+    ended = pc.equal(batch.column("outcome"), Outcome.TIMED_OUT.value)
+    timed_out = ended.to_numpy(zero_copy_only=False).astype(np.bool_)
+    lasted = _nanoseconds(batch.column("duration_s"))
+    after = np.where(timed_out & (after == ABSENT), lasted, after)
+    return {"cancel_after_ns": after, "times_out": timed_out & (after != ABSENT)}
+
+
+def with_client_timeout(offered: Offered, seconds: float | None) -> Offered:
+    """The requests of clients that leave after so long, where they would not leave before; None: as they are."""
+    if seconds is None:
+        return offered
+    limit = round(seconds * _NANO)
+    waits = (offered.cancel_after_ns == ABSENT) | (offered.cancel_after_ns > limit)
+    before = np.zeros(len(offered), np.bool_) if offered.times_out is None else offered.times_out
+    return replace(
+        offered,
+        cancel_after_ns=np.where(waits, limit, offered.cancel_after_ns),
+        times_out=waits | before,
+    )
 
 
 def _whole(column: "pa.Array") -> "Integers":

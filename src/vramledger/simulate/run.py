@@ -3,6 +3,7 @@
 import time
 from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from vramledger.engine.kv import KvPool
 from vramledger.engine.vllm.deployment import Deployment
@@ -13,6 +14,7 @@ from vramledger.plan.requirement import Contract, Kind
 from vramledger.simulate.answers import Answers, answers_of, gib_of_block
 from vramledger.simulate.arriving import as_sent
 from vramledger.simulate.capacity import Capacity, capacity_of, longest_share
+from vramledger.simulate.compiling import compiling
 from vramledger.simulate.contrast import Contrast, side_of
 from vramledger.simulate.drafted_cost import deployment_cost
 from vramledger.simulate.engines import Engine, Progress
@@ -20,7 +22,7 @@ from vramledger.simulate.figures import Figures, figures_of
 from vramledger.simulate.from_deployment import settings_of
 from vramledger.simulate.kv_room import KvRoom, kv_room_of
 from vramledger.simulate.load import Part, prepared
-from vramledger.simulate.offered import Offered, read_offered
+from vramledger.simulate.offered import Offered, read_offered, with_client_timeout
 from vramledger.simulate.on_engines import engines_of
 from vramledger.simulate.pace import Pace, Paces, at_pace, paces_of
 from vramledger.simulate.policies import VLLM, batch_settings, policy_named
@@ -36,6 +38,9 @@ from vramledger.simulate.step_trace import StepTrace
 from vramledger.simulate.timing.bands import region
 from vramledger.simulate.timing.coefficients import Fit, shipped
 from vramledger.simulate.timing.work import work_of
+
+if TYPE_CHECKING:
+    from vramledger.simulate.ends import Ends
 
 LOW, EXPECTED = "low", "expected"
 
@@ -60,6 +65,7 @@ class Question:
     acceptance: float | None = None  # of drafts at each position, 0..1, as the user assumes it
     serving: Serving = PLAIN  # the replicas are decode servers where it has prefill servers
     pace: Pace = Pace.EXPECTED  # the end of the band of the step times
+    client_timeout_s: float | None = None  # after which every client leaves; None: they wait
 
 
 @frozen
@@ -98,7 +104,9 @@ class Simulation:
     basis: Basis  # of every time: calibrated inside the measured region, assumed outside
     notes: tuple[str, ...]
     kv_room: KvRoom  # of the main one
+    bench: "Bench"
     contrast: Contrast | None = None  # with vLLM, where another policy was asked for
+    ends: "Ends | None" = None  # the main one at the ends of the step times, where they were played
 
     @property
     def main(self) -> Played:
@@ -185,6 +193,7 @@ def simulate_case(
         basis,
         notes,
         _kv_room(bench, main),
+        bench,
         contrast,
     )
 
@@ -211,6 +220,7 @@ def _contrast(bench: Bench, progress: Progress, asked: Played) -> Contrast:
 def bench_of(ready: Ready, offered: Offered) -> Bench:
     """The requests on the deployment, with the step time for their lengths."""
     question, deployment, pool = ready.question, ready.deployment, ready.pool
+    offered = with_client_timeout(offered, question.client_timeout_s)
     fit = question.fit or shipped()
     typical = typical_of(float(offered.input_tokens.mean()), float(offered.output_tokens.mean()))
     decodes = deployment.max_num_seqs.value * (1 + deployment.draft_tokens)
@@ -260,9 +270,10 @@ def played(bench: Bench, progress: Progress, *, hits: bool, traced: bool = False
     )
     if batched:
         settings = batch_settings(settings)
-    began = time.perf_counter()
-    engines = engines_of(bench, settings, progress, hits=hits, traced=traced)
-    wall = time.perf_counter() - began
+    with compiling() as compiled:
+        began = time.perf_counter()
+        engines = engines_of(bench, settings, progress, hits=hits, traced=traced)
+        wall = time.perf_counter() - began - compiled.seconds
     offered = as_sent(offered, engines)
     figures = figures_of(offered, engines, settings.max_model_len)
     layout = bench.deployment.layout
