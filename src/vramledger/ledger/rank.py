@@ -4,7 +4,7 @@ import math
 from dataclasses import replace
 from typing import Final
 
-from vramledger.engine.vllm.activation import ActivationPeak, activation_peak, sampling_work
+from vramledger.engine.vllm.activation import ActivationPeak, activation_peak
 from vramledger.engine.vllm.coefficients import coefficient
 from vramledger.engine.vllm.deployment import Deployment
 from vramledger.engine.vllm.graph_memory import captures, graph_estimate, graph_memory
@@ -16,6 +16,7 @@ from vramledger.engine.vllm.overheads import (
     unprofiled,
 )
 from vramledger.engine.vllm.rules import ProfileRule
+from vramledger.engine.vllm.sampling import sampling_work
 from vramledger.engine.vllm.weights import RankWeights, rank_weights
 from vramledger.evidence import Basis, Figure, difference, total
 from vramledger.frozen import frozen

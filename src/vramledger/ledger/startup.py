@@ -15,6 +15,14 @@ from vramledger.engine.vllm.lint import lint
 from vramledger.engine.vllm.rules import FitCheck
 from vramledger.frozen import frozen
 from vramledger.ledger.rank import RankAccount
+from vramledger.ledger.rank_words import (
+    activation_knob,
+    biggest,
+    fixed,
+    held_by_others,
+    in_use,
+    place_of,
+)
 from vramledger.model.cache import RecurrentState
 from vramledger.units import GIB, format_gib
 
@@ -88,11 +96,11 @@ def _configuration(startup: Startup) -> str | None:
 
 def _loading(startup: Startup) -> str | None:
     for rank in startup.ranks:
-        need = _fixed(rank) + rank.before_start.value
+        need = fixed(rank) + rank.before_start.value
         if need > rank.total.low:
             return (
-                f"Loading the weights fails: they need {format_gib(_fixed(rank))} on rank "
-                f"{_name(rank)}, and the card has {format_gib(rank.total.value)}{_held(rank)}; "
+                f"Loading the weights fails: they need {format_gib(fixed(rank))} on rank "
+                f"{place_of(rank)}, and the card has {format_gib(rank.total.value)}{held_by_others(rank)}; "
                 "split over more GPUs or take a smaller precision."
             )
     return None
@@ -107,7 +115,7 @@ def _free_memory(startup: Startup) -> str | None:
             share = startup.deployment.gpu_memory_utilization.value
             taken = (
                 "the driver and other processes have taken theirs"
-                if _held(rank)
+                if held_by_others(rank)
                 else "the driver has taken its part"
             )
             return (
@@ -124,15 +132,9 @@ def largest_share(rank: RankAccount) -> float:
     return max(0.0, math.floor(100 * free / rank.total.high) / 100)
 
 
-def _held(rank: RankAccount) -> str:
-    """What other processes hold, as the end of a clause; empty where nothing is stated."""
-    held = rank.figure("neighbours").value
-    return f", {format_gib(held)} of it held by other processes" if held else ""
-
-
 def _profiling(startup: Startup) -> str | None:
     for rank in startup.ranks:
-        peak = _fixed(rank) + sum(
+        peak = fixed(rank) + sum(
             rank.figure(key).value
             for key in ("activation", "encoder", "non_torch", "context", "neighbours")
         )
@@ -140,9 +142,9 @@ def _profiling(startup: Startup) -> str | None:
             activation = rank.figure("activation").value + rank.figure("encoder").value
             return (
                 f"The profile run fails: weights and the activation peak need {format_gib(peak)} "
-                f"on rank {_name(rank)}, {format_gib(activation)} of it in the "
-                f"{rank.governed_by}, and the card has {format_gib(rank.total.value)}{_held(rank)}; "
-                f"lower {_activation_knob(rank)}."
+                f"on rank {place_of(rank)}, {format_gib(activation)} of it in the "
+                f"{rank.governed_by}, and the card has {format_gib(rank.total.value)}{held_by_others(rank)}; "
+                f"lower {activation_knob(rank)}."
             )
     return None
 
@@ -155,8 +157,8 @@ def _no_cache(startup: Startup) -> str | None:
             return (
                 f"No memory is left for the KV cache: {format_gib(rank.left.value)} at the "
                 f"expected and {format_gib(rank.left.low)} at the pessimistic end on rank "
-                f"{_name(rank)} after {_biggest(rank)}; raise the utilization, lower "
-                f"{_activation_knob(rank)} or split over more GPUs."
+                f"{place_of(rank)} after {biggest(rank)}; raise the utilization, lower "
+                f"{activation_knob(rank)} or split over more GPUs."
             )
     return None
 
@@ -169,11 +171,11 @@ def _allocation(startup: Startup) -> str | None:
     if startup.deployment.kv_cache_memory_bytes.value is None:
         return None
     for rank in startup.ranks:
-        held = _fixed(rank) + rank.figure("non_torch").value + rank.before_start.value
+        held = fixed(rank) + rank.figure("non_torch").value + rank.before_start.value
         if held + rank.left.value > rank.total.value:
             return (
                 f"Allocating the KV cache fails: {format_gib(rank.left.value)} are asked for on "
-                f"rank {_name(rank)}, and beside weights and context "
+                f"rank {place_of(rank)}, and beside weights and context "
                 f"{format_gib(rank.total.value - held)} are there; lower --kv-cache-memory-bytes."
             )
     return None
@@ -185,12 +187,12 @@ def _overridden_bytes(startup: Startup) -> str | None:
     if blocks is None or pool is None:
         return None
     for rank in startup.ranks:
-        held = _fixed(rank) + rank.figure("non_torch").value + rank.before_start.value
+        held = fixed(rank) + rank.figure("non_torch").value + rank.before_start.value
         asked = blocks * pool.layout.bytes_per_block[rank.stage] / GIB
         if held + asked > rank.total.value:
             return (
                 f"Allocating the KV cache fails: {blocks} blocks take {format_gib(asked)} on rank "
-                f"{_name(rank)}, and beside weights and context "
+                f"{place_of(rank)}, and beside weights and context "
                 f"{format_gib(rank.total.value - held)} are there; lower --num-gpu-blocks-override."
             )
     return None
@@ -251,37 +253,15 @@ def _capture(startup: Startup) -> str | None:
             for row in rank.rows
             if not row.in_budget and row.key not in ("unprofiled", "sampler_later")
         )
-        used = _in_use(rank) + outside
+        used = in_use(rank) + outside
         if used > rank.total.value:
             return (
-                f"Capturing CUDA graphs fails: {format_gib(_in_use(rank))} are in use inside the "
-                f"budget on rank {_name(rank)} and {format_gib(used - _in_use(rank))} are needed "
+                f"Capturing CUDA graphs fails: {format_gib(in_use(rank))} are in use inside the "
+                f"budget on rank {place_of(rank)} and {format_gib(used - in_use(rank))} are needed "
                 f"outside it, but the card has {format_gib(rank.total.value)}; lower the "
                 "utilization or the KV bytes."
             )
     return None
-
-
-def _in_use(rank: RankAccount) -> float:
-    inside = sum(row.figure.value for row in rank.rows if row.in_budget)
-    return inside + max(0.0, rank.left.value)
-
-
-def _fixed(rank: RankAccount) -> float:
-    return sum(rank.figure(key).value for key in ("weights", "draft", "lora"))
-
-
-def _biggest(rank: RankAccount) -> str:
-    inside = sorted((row for row in rank.rows if row.in_budget), key=lambda row: -row.figure.value)
-    return " and ".join(f"{format_gib(row.figure.value)} of {row.label}" for row in inside[:2])
-
-
-def _activation_knob(rank: RankAccount) -> str:
-    return "max_num_seqs" if rank.governed_by == "sampler" else "max_num_batched_tokens"
-
-
-def _name(rank: RankAccount) -> str:
-    return f"{rank.tp_rank} of stage {rank.stage}" if rank.stage else str(rank.tp_rank)
 
 
 _Check = Callable[[Startup], str | None]

@@ -9,7 +9,6 @@ ends, arrivals by rank, the next step. The loop can halt before any of them and 
 requests may be sent to it while it is under way.
 """
 
-import heapq
 from collections import deque
 from collections.abc import Callable
 from enum import Enum, auto
@@ -18,6 +17,7 @@ from vramledger.errors import BadInput
 from vramledger.frozen import frozen
 from vramledger.simulate.conservation import check_blocks, check_requests, check_step
 from vramledger.simulate.diary import Diary
+from vramledger.simulate.due import Due, earliest
 from vramledger.simulate.outcome import Ending, Outcome
 from vramledger.simulate.pipeline import Pipeline
 from vramledger.simulate.request import Arrival, Request, Status
@@ -28,9 +28,8 @@ from vramledger.simulate.thrashing import Thrashing
 from vramledger.simulate.view import FOREVER, Kind, Moment, View
 
 Cost = Callable[[Features], int]  # nanoseconds of a step
-Observer = Callable[
-    [Step, list[Request], Scheduler], None
-]  # told each step that came back, and those that only preempted
+# Told each step that came back, and those that only preempted.
+Observer = Callable[[Step, list[Request], Scheduler], None]
 
 
 @frozen
@@ -76,7 +75,7 @@ class EngineLoop:
         self.now = 0
         self.device = Pipeline(self.settings.pipeline_stages)
         self.to_come = deque[Request]()
-        self.leaving: list[tuple[int, int]] = []  # (when a client goes away, rank)
+        self.leaving = Due()  # when clients go away
         self.in_flight = deque[InFlight]()
         self.stuck = ""
         self.ended = 0  # requests that are over
@@ -201,13 +200,12 @@ class EngineLoop:
         self.diary.queued(request, self.now)
         self.scheduler.add(request)
         if arrival.cancel_after_ns is not None:
-            leaves = arrival.arrival_ns + arrival.cancel_after_ns
-            heapq.heappush(self.leaving, (leaves, request.rank))
+            self.leaving.add(arrival.arrival_ns + arrival.cancel_after_ns, request.rank)
 
     def _let_go(self) -> None:
         """Abort requests whose clients went away."""
-        while self.leaving and self.leaving[0][0] <= self.now:
-            request = self.requests[heapq.heappop(self.leaving)[1]]
+        for rank in self.leaving.taken(self.now):
+            request = self.requests[rank]
             if not request.is_over:
                 self.events += 1
                 self.scheduler.abort(request)
@@ -273,9 +271,8 @@ class EngineLoop:
 
     def _others_come(self) -> int | None:
         """When an arrival or a client that leaves changes something, with nothing to schedule or to await."""
-        events = [self.leaving[0][0]] if self.leaving else []
-        events += [self.to_come[0].arrival.arrival_ns] if self.to_come else []
-        return min(events, default=None)
+        arrives = self.to_come[0].arrival.arrival_ns if self.to_come else None
+        return earliest(self.leaving.first, arrives)
 
     def _wait_for_others(self, until: int) -> bool:
         """Nobody can be scheduled and nothing runs: only an arrival or a client that leaves changes that.

@@ -1,6 +1,5 @@
 """What a person types after ``vram size``, turned into a question."""
 
-from collections.abc import Mapping
 from dataclasses import replace
 from math import isfinite
 
@@ -10,7 +9,6 @@ from vramledger.frozen import frozen
 from vramledger.hardware.accelerator import Accelerator
 from vramledger.hardware.catalogue import accelerators, find
 from vramledger.model.load import load_model
-from vramledger.plan.price import parse_price
 from vramledger.plan.profile import profile
 from vramledger.plan.requirement import Contract, Load, LoadUnit, Scenario
 from vramledger.sizing.from_plan import of_text, precisions, with_cache
@@ -18,6 +16,7 @@ from vramledger.sizing.from_workload import names_a_workload, scenarios_of
 from vramledger.sizing.limits import MOST_REFUSED, limit_for, within
 from vramledger.sizing.loads import load_notes, need_of
 from vramledger.sizing.offered import offered
+from vramledger.sizing.pairs import parse_factors, prices_of
 from vramledger.sizing.question import Question
 from vramledger.sizing.served import served
 from vramledger.sizing.thinking_outputs import thinking_warnings
@@ -68,14 +67,6 @@ class _AskedFor:
     may_refuse: float
     mend: str  # what to do where more would have to be refused
     notes: tuple[str, ...] = ()
-
-
-@frozen
-class Prices:
-    """Money per GPU and hour by the card's own name, all in one currency ("" where none is written)."""
-
-    per_hour: Mapping[str, float]
-    currency: str
 
 
 def question_from(model_name: str, asked: Asked) -> Question:
@@ -163,45 +154,6 @@ def narrowed(question: Question, asked: Asked) -> Question:
         if kept is None
         else tuple(replace(need, headroom=kept) for need in question.needs),
     )
-
-
-def prices_of(texts: tuple[str, ...]) -> Prices:
-    """``CARD=1.10/h`` pairs.
-
-    Raises:
-        BadInput: not such a pair, or two currencies.
-        UnknownName: no such card.
-    """
-    found: dict[str, float] = {}
-    currencies = set()
-    for text in texts:
-        name, separator, value = text.partition("=")
-        if not separator:
-            raise BadInput(f"--price {text!r} is not CARD=PRICE; write L40S=1.10/h.")
-        price = parse_price(value, f"The price of {name}")
-        found[find(name.strip(), "--price").name] = price.per_hour
-        currencies.add(price.currency)
-    if len(currencies) > 1:
-        raise BadInput("--price was given in several currencies; convert them to one.")
-    return Prices(found, next(iter(currencies), ""))
-
-
-def parse_factors(texts: tuple[str, ...]) -> Mapping[str, float]:
-    """Read ``name=value`` pairs.
-
-    Raises:
-        BadInput: one is not such a pair.
-    """
-    found = {}
-    for text in texts:
-        name, separator, value = text.partition("=")
-        try:
-            found[name.strip()] = float(value)
-        except ValueError:
-            separator = ""
-        if not separator:
-            raise BadInput(f"--factor {text!r} is not NAME=NUMBER; write active-share=0.6.")
-    return found
 
 
 def _headroom(value: float | None) -> float | None:

@@ -14,7 +14,7 @@ from vramledger.model.files.hub import parse_reference
 from vramledger.model.load import load_model
 from vramledger.plan.price import parse_price
 from vramledger.plan.profile import profile
-from vramledger.sizing.ask import parse_factors, prices_of
+from vramledger.sizing.pairs import parse_factors, prices_of
 from vramledger.sizing.people import traffic
 from vramledger.units import parse_count
 

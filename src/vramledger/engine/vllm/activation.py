@@ -16,21 +16,18 @@ from vramledger.engine.vllm.encoder import EncoderWork, encoder_work
 from vramledger.engine.vllm.expert_gather import gather_bytes
 from vramledger.engine.vllm.experts import expert_workspace
 from vramledger.engine.vllm.rules import ExpertBuffers, ProfileRule, SamplerPath
-from vramledger.engine.vllm.runner import uses_second_runner
+from vramledger.engine.vllm.sampling import (
+    SAMPLER_BYTES,
+    VOCAB_MULTIPLE,
+    profiled_copies,
+    profiled_rows,
+)
 from vramledger.frozen import frozen
 from vramledger.hardware.accelerator import Accelerator, Vendor
 from vramledger.model.cache import LatentAttention
 from vramledger.model.model import Model, ModelKind
 from vramledger.units import MIB, div_ceil, round_up
 
-_VOCAB_MULTIPLE: Final = 64  # the embedding's rows are padded to this before they are split
-
-# Bytes per logit that sampling needs beside the logits themselves.
-_SAMPLER_BYTES: Final = {
-    SamplerPath.SORT: 36,  # float32 logits 4, and 32 of sorted values, indices, their scratch
-    SamplerPath.TRITON: 12,  # float32 logits, probabilities, exponential noise
-    SamplerPath.FLASHINFER: 12,  # float32 logits, masked logits, probabilities
-}
 _LATENT_CONTEXT_TOKENS: Final = 64 * 1024  # most context tokens MLA expands at once
 
 
@@ -98,27 +95,6 @@ def matmul_workspace(accelerator: Accelerator) -> int:
     return 32 * MIB if major in {9, 10} else 8 * MIB + 128 * 1024
 
 
-def profiled_rows(deployment: Deployment) -> int:
-    """Requests the sampler sees while profiling."""
-    rows = min(deployment.max_num_seqs.value, deployment.max_num_batched_tokens.value)
-    if deployment.rules.v1 or not deployment.model.towers:
-        return rows
-    most = max(tower.tokens for tower in deployment.model.towers)
-    return max(1, min(rows, deployment.max_num_batched_tokens.value // most)) if most else rows
-
-
-def sampler_path(deployment: Deployment) -> SamplerPath:
-    """The kernel that picks tokens; FlashInfer only on NVIDIA GPUs it supports."""
-    path = deployment.rules.sampler
-    if path is not SamplerPath.FLASHINFER:
-        return path
-    accelerator = deployment.accelerator
-    capability = accelerator.compute_capability or (0, 0)
-    switched_off = deployment.environment.get("VLLM_USE_FLASHINFER_SAMPLER") == "0"
-    supported = accelerator.vendor is Vendor.NVIDIA and capability >= (7, 5) and not switched_off
-    return SamplerPath.FLASHINFER if supported else SamplerPath.TRITON
-
-
 def _samples(deployment: Deployment, stage: int, tp_rank: int) -> bool:
     last = stage == deployment.layout.pp - 1
     generates = deployment.model.kind is not ModelKind.ENCODER
@@ -130,53 +106,15 @@ def _sampler(deployment: Deployment, matmul: int, kept: int) -> int:
     """Bytes alive while sampling: forward output, selected rows, logits and their copies."""
     text, element = deployment.model.text, deployment.dtype.value.nbytes
     tokens, rows = deployment.max_num_batched_tokens.value, profiled_rows(deployment)
-    logits = rows * round_up(text.vocab, _VOCAB_MULTIPLE) * element
+    logits = rows * round_up(text.vocab, VOCAB_MULTIPLE) * element
     return (
         tokens * text.hidden * element
         + 2 * rows * text.hidden * element
         + matmul
         + logits
-        + _sampling_copies(deployment, rows)
+        + profiled_copies(deployment, rows)
         + kept
     )
-
-
-@frozen
-class SamplingWork:
-    """What picking one token for every row needs on the last stage, however many ranks there are."""
-
-    rows: int
-    logits_bytes: int  # in the model's own type
-    copies_bytes: int  # float32 logits, probabilities, sorted values: by the version's kernel
-
-
-def sampling_work(deployment: Deployment) -> SamplingWork:
-    """The sampler's memory for as many rows as may run, whether or not the version profiles it."""
-    rows = profiled_rows(deployment)
-    element = deployment.dtype.value.nbytes
-    logits = rows * round_up(deployment.model.text.vocab, _VOCAB_MULTIPLE) * element
-    return SamplingWork(rows, logits, _copies(deployment, rows))
-
-
-def _sampling_copies(deployment: Deployment, rows: int) -> int:
-    return _copies(deployment, rows) if deployment.rules.sampler_profiled else 0
-
-
-def _copies(deployment: Deployment, rows: int) -> int:
-    vocab = deployment.model.text.vocab
-    path = sampler_path(deployment)
-    if uses_second_runner(deployment):
-        return rows * vocab * deployment.rules.runner_v2_logit_bytes
-    copies = rows * vocab * _SAMPLER_BYTES[path]
-    if path is SamplerPath.TRITON and rows >= 8:
-        copies += _sampling_programs(deployment.accelerator, rows) * vocab * 4
-    return copies
-
-
-def _sampling_programs(accelerator: Accelerator, rows: int) -> int:
-    """Programs of the Triton top-k/top-p kernel, each with a float32 row of scratch."""
-    processors = accelerator.multiprocessors or 132
-    return min(processors, 1 << (rows - 1).bit_length())
 
 
 def _forward(deployment: Deployment, stage: int, expert_bytes: int) -> int:
@@ -241,7 +179,7 @@ def _unplaced_pieces(deployment: Deployment) -> int:
     """
     vocab, rows = deployment.model.text.vocab, profiled_rows(deployment)
     piece = rows * vocab * 4
-    wanted = div_ceil(_SAMPLER_BYTES[SamplerPath.SORT] + deployment.dtype.value.nbytes, 4)
+    wanted = div_ceil(SAMPLER_BYTES[SamplerPath.SORT] + deployment.dtype.value.nbytes, 4)
     token = deployment.max_num_batched_tokens.value * deployment.dtype.value.nbytes
     placed = sum(token * width // piece for width in _reserved_widths(deployment))
     return max(0, wanted - placed) * piece

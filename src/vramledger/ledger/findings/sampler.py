@@ -3,7 +3,8 @@
 from typing import Final
 
 from vramledger.engine.finding import Severity
-from vramledger.engine.vllm.activation import activation_peak, sampling_work
+from vramledger.engine.vllm.activation import activation_peak
+from vramledger.engine.vllm.sampling import sampling_work
 from vramledger.ledger.findings.rule import AccountRule, Effect
 from vramledger.ledger.startup import Startup
 from vramledger.model.model import ModelKind

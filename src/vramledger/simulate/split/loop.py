@@ -1,8 +1,7 @@
 """The engine loop of a server that computes only prompts, or only answers."""
 
-import heapq
-
 from vramledger.frozen import frozen
+from vramledger.simulate.due import Due, earliest
 from vramledger.simulate.engine_loop import Cost, EngineLoop
 from vramledger.simulate.outcome import Ending
 from vramledger.simulate.request import Request
@@ -31,8 +30,8 @@ class SplitLoop(EngineLoop):
         self.fetches: list[Fetch] = []  # not answered yet
         self.lately: list[int] = []  # ranks of requests that are over, not told yet
         self._sent_for = 0
-        self._coming: list[tuple[int, int]] = []  # (when a cache has come, rank)
-        self._leaving: list[tuple[int, int]] = []  # (when blocks have been fetched, rank)
+        self._coming = Due()  # when caches have come
+        self._leaving = Due()  # when blocks have been fetched
 
     @property
     def news(self) -> int:
@@ -41,11 +40,11 @@ class SplitLoop(EngineLoop):
 
     def comes(self, rank: int, when: int) -> None:
         """The cache of a request comes then."""
-        heapq.heappush(self._coming, (when, rank))
+        self._coming.add(when, rank)
 
     def fetched_from(self, rank: int, when: int) -> None:
         """The blocks of a request that is over are not needed from then on."""
-        heapq.heappush(self._leaving, (when, rank))
+        self._leaving.add(when, rank)
 
     def _close(self) -> None:
         """Blocks that nobody fetched are given back."""
@@ -57,11 +56,11 @@ class SplitLoop(EngineLoop):
         return never_fetched(kept) if kept else super()._why_stuck()
 
     def _take_in(self) -> None:
-        while self._leaving and self._leaving[0][0] <= self.now:
+        for rank in self._leaving.taken(self.now):
             self.events += 1
-            self.scheduler.release_kept(self.requests[heapq.heappop(self._leaving)[1]])
-        while self._coming and self._coming[0][0] <= self.now:
-            request = self.requests[heapq.heappop(self._coming)[1]]
+            self.scheduler.release_kept(self.requests[rank])
+        for rank in self._coming.taken(self.now):
+            request = self.requests[rank]
             if not request.is_over:
                 self.events += 1
                 self.scheduler.fetched(request)
@@ -83,14 +82,8 @@ class SplitLoop(EngineLoop):
         begins = super()._turn_begins()
         if begins == self.now or not self.scheduler.state.fetching:
             return begins
-        first = _first(begins, self._coming, self.leaving)
+        first = earliest(begins, self._coming.first, self.leaving.first)
         return None if first is None else max(self.now, first)
 
     def _others_come(self) -> int | None:
-        return _first(super()._others_come(), self._coming, self._leaving)
-
-
-def _first(when: int | None, *heaps: list[tuple[int, int]]) -> int | None:
-    """The earliest of a time and of what stands first in heaps; None where there is nothing."""
-    times = [heap[0][0] for heap in heaps if heap]
-    return min([*times, *(() if when is None else (when,))], default=None)
+        return earliest(super()._others_come(), self._coming.first, self._leaving.first)
