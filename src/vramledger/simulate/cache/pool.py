@@ -119,3 +119,11 @@ class BlockPool:
         del copies[block]
         if not copies:
             del self.by_name[name]
+
+    def forget_all(self) -> bool:
+        """Let nobody find any block any more, which vLLM does only while none is held; whether it was done."""
+        if self.used_blocks:
+            return False
+        self.names = [None] * self.size
+        self.by_name.clear()
+        return True
