@@ -1,0 +1,1 @@
+"""What serving engines show on their metrics pages, and one vocabulary for all of them."""
