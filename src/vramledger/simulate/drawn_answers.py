@@ -1,3 +1,5 @@
 """Drawn answers under the simulator's own name."""
 
-from vramledger.workload.operators.drawn_answers import with_answers as with_answers
+from vramledger.workload.operators.drawn_answers import with_answers
+
+__all__ = ["with_answers"]

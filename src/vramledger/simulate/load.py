@@ -1,4 +1,5 @@
 """The part of a workload to simulate, under the simulator's own name."""
 
-from vramledger.workload.operators.prepared import Part as Part
-from vramledger.workload.operators.prepared import prepared as prepared
+from vramledger.workload.operators.prepared import Part, prepared
+
+__all__ = ["Part", "prepared"]
