@@ -27,6 +27,12 @@ from vramledger.errors import ExitCode
 @click.option(
     "--replicas", type=int, default=1, help="Equal servers behind a router; 1 by default."
 )
+@click.option(
+    "--client-timeout",
+    type=float,
+    metavar="SECONDS",
+    help="Clients leave after so long, and their requests count as failed (timed_out).",
+)
 @routing_options
 @click.option("--no-prefix", is_flag=True, help="Leave out the workload's own prefix hits.")
 @click.option(
@@ -39,7 +45,12 @@ from vramledger.errors import ExitCode
 @click.option("--model", help="The model, when the launch names a path that is not here.")
 @click.option("--coefficients", help="A file with your own step-time coefficients.")
 @click.option("--seed", type=click.IntRange(min=0), default=0, help="Of every draw; 0 by default.")
-@click.option("-o", "out", type=click.Path(path_type=Path), help="The run's folder; new.")
+@click.option(
+    "-o",
+    "out",
+    type=click.Path(path_type=Path),
+    help="The run's folder; new. Not with --knee, which keeps none of its runs.",
+)
 @click.option(
     "--html", type=click.Path(path_type=Path), help="Write one self-contained page there."
 )
@@ -56,10 +67,11 @@ def command(*, html: Path | None, as_json: bool, **asked: Any) -> int:
     """
     need_full("vram simulate", ("duckdb", "pyarrow", "numpy", "numba", "scipy"))
     from vramledger.cli.knee_asked import answer_knee, refuse_knee_options
-    from vramledger.cli.simulate_asked import question_of, written
+    from vramledger.cli.simulate_asked import exit_code_of, question_of, written
     from vramledger.cli.workload.progress_bar import progress_bar
     from vramledger.report.simulation import to_text
     from vramledger.report.simulation_json import not_served_json, to_json
+    from vramledger.simulate.ends import with_ends
     from vramledger.simulate.run import NotServed, simulate_case
 
     if html is not None:
@@ -70,6 +82,8 @@ def command(*, html: Path | None, as_json: bool, **asked: Any) -> int:
         return answer_knee(question, asked["tolerance"], html, as_json=as_json)
     with progress_bar("simulate", "requests") as bar:
         found = simulate_case(question, bar)
+        if not isinstance(found, NotServed):
+            found = with_ends(found, bar)
     if isinstance(found, NotServed):
         if as_json:
             show_json(not_served_json(found))
@@ -85,4 +99,4 @@ def command(*, html: Path | None, as_json: bool, **asked: Any) -> int:
         show_json(to_json(found, folder))
     else:
         show(to_text(found, folder))
-    return ExitCode.HOLDS if found.main.answers.holds else ExitCode.DOES_NOT_HOLD
+    return exit_code_of(found)

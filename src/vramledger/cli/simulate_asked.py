@@ -15,7 +15,7 @@ from vramledger.cli.routing_options import routing_of
 from vramledger.cli.serving_options import serving_of
 from vramledger.engine.launch import Launch
 from vramledger.engine.read import read_launch
-from vramledger.errors import BadInput, CannotKnow
+from vramledger.errors import BadInput, CannotKnow, ExitCode
 from vramledger.ledger.case import Case
 from vramledger.ledger.question import accelerator_for, model_of
 from vramledger.plan.requirement import Kind
@@ -27,6 +27,7 @@ from vramledger.simulate.load import Part
 from vramledger.simulate.planned import Planned, is_plan, planned
 from vramledger.simulate.run import Question, Simulation
 from vramledger.simulate.serving_remarks import serving_document
+from vramledger.simulate.verdict import Verdict, verdict_of
 from vramledger.simulate.written_run import description_of, write_run
 from vramledger.workload.scenarios import DEFINITIONS
 
@@ -34,6 +35,13 @@ _ENGINE: Final = "vllm"
 _MOST_RATE: Final = 1000.0
 _MOST_REPLICAS: Final = 1024
 _RUNS: Final = Path("runs")
+_LONGEST_S: Final = 1e9
+_CODES: Final = {
+    Verdict.HOLDS: ExitCode.HOLDS,
+    Verdict.NOT_AT_SLOW_END: ExitCode.CANNOT_KNOW,
+    Verdict.ONLY_AT_FAST_END: ExitCode.DOES_NOT_HOLD,
+    Verdict.FAILS: ExitCode.DOES_NOT_HOLD,
+}
 
 
 def question_of(asked: Mapping[str, Any]) -> Question:
@@ -67,7 +75,13 @@ def question_of(asked: Mapping[str, Any]) -> Question:
         kind=Kind.LATENCY if plan is None else plan.kind,
         **serving_of(asked),
         serving=serving,
+        client_timeout_s=_client_timeout(asked.get("client_timeout")),
     )
+
+
+def exit_code_of(simulation: Simulation) -> ExitCode:
+    """What the verdict exits with: to sign, the contract must hold at the slow end of the step times too."""
+    return _CODES[verdict_of(simulation)]
 
 
 def written(simulation: Simulation, asked: Mapping[str, Any]) -> Path:
@@ -92,6 +106,7 @@ def written(simulation: Simulation, asked: Mapping[str, Any]) -> Path:
         prefix_hits=simulation.own is not None,
         kv_pool_end=question.end,
         num_gpu_blocks=simulation.pool.num_blocks,
+        client_timeout_s=question.client_timeout_s,
         **serving_document(question.serving),
     )
     folder: Path = asked["out"] or _free(_RUNS / folder_name(datetime.now(UTC), name))
@@ -187,6 +202,14 @@ def _headroom(asked: Mapping[str, Any], plan: Planned | None) -> float | None:
     if given is not None and not 0 <= given < 1:
         raise BadInput(f"--headroom is {given:g}; it is a share from 0 to below 1.")
     return given if given is not None or plan is None else plan.headroom
+
+
+def _client_timeout(given: float | None) -> float | None:
+    if given is not None and not 0 < given <= _LONGEST_S:
+        raise BadInput(
+            f"--client-timeout is {given:g}; it is a number of seconds above 0, up to {_LONGEST_S:g}."
+        )
+    return given
 
 
 def _check_replicas(replicas: int) -> None:

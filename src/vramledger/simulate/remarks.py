@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING, Final
 
-from vramledger.simulate.fast.records import INCOMPLETE, REJECTED
+from vramledger.simulate.fast.records import INCOMPLETE, REJECTED, TIMED_OUT
 
 _MANY: Final = 0.01  # the share of preempted requests from which a deployment relies on it
 
@@ -31,6 +31,12 @@ def remarks(figures: "Figures", settings: "Settings") -> "Iterator[str]":
         yield (
             f"{_requests(short)} incomplete: the answer ends at max_model_len ({limit:,} tokens), or "
             "never came."
+        )
+    late = int((found["ending"] == TIMED_OUT).sum())
+    if late:
+        yield (
+            f"{_requests(late)} timed out: the client leaves when its limit is reached, and the request counts as "
+            "failed; what was computed of it stays in the load."
         )
     evicted = int((found["preemptions"] > 0).sum())
     if evicted:

@@ -5,6 +5,8 @@ from typing import TYPE_CHECKING, Final
 
 from vramledger.evidence import Basis
 from vramledger.simulate.drafting import acceptance_note
+from vramledger.simulate.limit_remarks import limit_remarks
+from vramledger.simulate.load_remarks import load_remarks
 from vramledger.simulate.offered import Offered
 from vramledger.simulate.policies import VLLM, policy_named
 from vramledger.simulate.remarks import remarks
@@ -36,25 +38,24 @@ def times_of(bench: "Bench") -> Region:
 def notes_of(bench: "Bench", main: "Played", own: "Played | None") -> tuple[str, ...]:
     """What a reader must know: of the times, of what was left out, of the deployment."""
     around = times_of(bench)
-    timing = _timing(bench, main, around)
+    timing = _timing(bench, around)
     ended = remarks(main.figures, main.settings)
     pauses = () if main.answers.pauses_told else (_PAUSES_LEFT_OUT,)
     served = serving_remarks(bench.question.serving, bench.engines, bench.deployment.layout)
-    rest = (*pauses, *served, *_notes(bench, own), *bench.deployment.remarks)
+    asked = limit_remarks(bench.question.contract)
+    arrivals = load_remarks(bench.offered) if bench.question.serving.closed is None else ()
+    rest = (*pauses, *served, *arrivals, *_notes(bench, own), *bench.deployment.remarks)
     known = (note for note in around.notes if note != DRAFTS_LEFT_OUT)  # here they are not
-    return (timing, *known, *ended, *rest)
+    return (timing, *known, *asked, *ended, *rest)
 
 
-def _timing(bench: "Bench", main: "Played", around: Region) -> str:
+def _timing(bench: "Bench", around: Region) -> str:
     """Where the step times come from, and how far off such figures were."""
-    fit = bench.question.fit or shipped()
-    waits = bool(main.answers.levels.waiting.p50)
-    band = fit.tpot_waiting if waits else fit.tpot
-    low, high = band.high**-around.widening, band.low**-around.widening
+    fit, paces = bench.question.fit or shipped(), bench.paces
     dated = f" of {fit.date}" if fit.date else ""
     return (
         f"Step times are {around.basis}, from {fit.source}{dated}: expect the true TPOT, nine times in "
-        f"ten, at {low:.2f} to {high:.2f} times these figures."
+        f"ten, at {paces.fast:.2f} to {paces.slow:.2f} times these figures (their fast and their slow end)."
     )
 
 
