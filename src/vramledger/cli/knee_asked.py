@@ -9,7 +9,7 @@ from vramledger.cli.page import write_page
 from vramledger.cli.workload.progress_bar import progress_bar
 from vramledger.errors import BadInput, ExitCode
 from vramledger.methods.knee.find import TOLERANCE
-from vramledger.methods.simulated.knee import SimulatedKnee, simulated_knee
+from vramledger.methods.simulated.knee import Finding, SimulatedKnee, simulated_knee
 from vramledger.simulate.run import NotServed, Question, simulate_case
 
 _NO_PART: Final = {"out": "-o"}
@@ -57,17 +57,24 @@ def answer_knee(
 
 
 def _page(found: SimulatedKnee, html: Path) -> None:
-    from vramledger.report.simulation_html.page import to_html
+    from vramledger.report.knee_html.page import to_html
 
     with progress_bar("simulate", "requests") as bar:
         simulation = simulate_case(found.shown_question(), bar)
     if not isinstance(simulation, NotServed):
-        write_page(html, to_html(simulation, None, found))
+        write_page(html, to_html(found, simulation))
+
+
+_CODES: Final = {
+    Finding.HOLDS: ExitCode.HOLDS,
+    Finding.NOT_AT_THE_SLOW_END: ExitCode.CANNOT_KNOW,
+    Finding.DOES_NOT_HOLD: ExitCode.DOES_NOT_HOLD,
+    Finding.UNCERTAIN: ExitCode.CANNOT_KNOW,
+    Finding.STOPPED: ExitCode.INTERRUPTED,
+}
 
 
 def _code(found: SimulatedKnee | NotServed) -> int:
     if isinstance(found, NotServed):
         return ExitCode.DOES_NOT_HOLD
-    if found.stopped:
-        return ExitCode.INTERRUPTED
-    return ExitCode.HOLDS if found.holds else ExitCode.DOES_NOT_HOLD
+    return ExitCode.INTERRUPTED if found.stopped else _CODES[found.main.finding]

@@ -98,13 +98,18 @@ class Observation:
 
 @frozen
 class Range:
-    """The levels that can be played. `guess` is about where service ends, None where nothing says."""
+    """The levels that can be played. `guess` is about where service ends, None where nothing says.
+
+    `why_lowest` and `why_highest` say why there is no level beyond, as a part of a sentence.
+    """
 
     start: float
     lowest: float
     highest: float
     axis: Axis = Axis.RATE
     guess: float | None = None
+    why_lowest: str = "nothing lower can be played"
+    why_highest: str = "nothing higher can be played"
 
     def rounded(self, level: float) -> float:
         """The nearest level that can be printed, inside the range."""

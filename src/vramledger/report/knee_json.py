@@ -8,8 +8,9 @@ from vramledger.methods.knee.curve import CurveKnee, power
 from vramledger.methods.knee.probes import Point
 from vramledger.methods.knee.search import Limit
 from vramledger.methods.knee.sequential import LEAD, MOST, SELDOM, wrong_at_most
-from vramledger.methods.simulated.knee import Side, SimulatedKnee
+from vramledger.methods.simulated.knee import Side, SimulatedKnee, SlowEnd
 from vramledger.methods.subject import Axis, Check, Goal, Observation
+from vramledger.report.knee_finding import finding
 from vramledger.report.knee_words import knee_sentence, sentences
 
 SCHEMA: Final = "vramledger.knee/1"
@@ -44,8 +45,8 @@ def to_json(found: SimulatedKnee) -> dict[str, Any]:
         "holds": found.holds,
         "stopped": found.stopped,
         "prefix_hits": found.main.hits,
-        **_side(found.axis, found.main),
-        "without_prefix_hits": None if other is None else _side(found.axis, other),
+        **_side(found, found.main),
+        "without_prefix_hits": None if other is None else _side(found, other),
         "theory": {
             "concurrency": capacity.concurrency,
             "saturation_requests_per_s": capacity.saturation_per_s,
@@ -58,7 +59,8 @@ def to_json(found: SimulatedKnee) -> dict[str, Any]:
             "share_of_draws": SELDOM,
             "wrong_at_most": wrong_at_most(SELDOM),
         },
-        "notes": list(found.main.notes),
+        "notes_of": _shown(found),
+        "notes": list(found.notes),
     }
 
 
@@ -76,13 +78,41 @@ def _deployment(found: SimulatedKnee) -> dict[str, Any]:
     }
 
 
-def _side(axis: Axis, side: Side) -> dict[str, Any]:
-    knee = side.knee
+def _shown(found: SimulatedKnee) -> dict[str, Any] | None:
+    """The load that the notes are of."""
+    point = found.shown
+    if point is None:
+        return None
+    return {str(found.axis): point.level, "seed": point.example(Goal.CONTRACT).seed}
+
+
+def _side(found: SimulatedKnee, side: Side) -> dict[str, Any]:
+    knee, axis = side.knee, found.axis
     return {
+        "verdict": str(side.finding),
+        "says": finding(found, side),
+        "decision_load": _decision(axis, side),
+        "drawn": list(side.drawn),
         "contract_limit": None if knee is None else _limit(axis, knee.contract),
         "safe_load": None if knee is None else _limit(axis, knee.safe),
         "knee": None if knee is None else _knee(axis, knee.curve),
         "points": [_point(axis, point) for point in side.points],
+        "slow_end": None if side.slow is None else _slow_end(axis, side.slow),
+    }
+
+
+def _decision(axis: Axis, side: Side) -> dict[str, Any] | None:
+    limit = side.decision
+    return None if limit is None else _end(axis, limit.held, limit.goal)
+
+
+def _slow_end(axis: Axis, slow: SlowEnd) -> dict[str, Any]:
+    limits = slow.limits
+    return {
+        "step_time_factor": slow.factor,
+        "contract_limit": None if limits is None else _limit(axis, limits.contract),
+        "safe_load": None if limits is None else _limit(axis, limits.safe),
+        "points": [_point(axis, point) for point in slow.points],
     }
 
 
@@ -133,6 +163,7 @@ def _point(axis: Axis, point: Point) -> dict[str, Any]:
         **figures,
         "power": power(seen),
         **{f"{goal}_verdict": _verdict(point, goal) for goal in Goal},
+        "checks": [_check(check) for check in point.first.checks(Goal.SAFE)],
         "draws": [_draw(play) for play in point.plays],
     }
 
@@ -143,11 +174,23 @@ def _verdict(point: Point, goal: Goal) -> str | None:
 
 
 def _draw(play: Observation) -> dict[str, Any]:
-    return {"seed": play.seed, **{str(goal): str(play.verdict(goal)) for goal in Goal}}
+    broke = [check.asked for check in play.failed(Goal.SAFE)]
+    return {
+        "seed": play.seed,
+        **{str(goal): str(play.verdict(goal)) for goal in Goal},
+        "broke": broke,
+    }
 
 
 def _check(check: Check) -> dict[str, Any]:
-    return {"asked": check.asked, "found": check.found, "holds": check.holds}
+    amount = check.amount
+    return {
+        "asked": check.asked,
+        "found": check.found,
+        "holds": check.holds,
+        "value": None if amount is None else _finite(amount.value),
+        "threshold": None if amount is None else amount.threshold,
+    }
 
 
 def _finite(value: float | None) -> float | str | None:

@@ -1,14 +1,15 @@
-"""What a search found, in sentences."""
+"""Where the goals of a search end, in sentences."""
+
+from typing import Final
 
 from vramledger.methods.knee.curve import CurveKnee
 from vramledger.methods.knee.probes import Point
 from vramledger.methods.knee.search import Ending, Limit
-from vramledger.methods.knee.sequential import LEAD, MOST, SELDOM, wrong_at_most
 from vramledger.methods.subject import Axis, Goal
-from vramledger.report.number import rate, share
+from vramledger.report.number import rate
 
-_GOALS = {Goal.CONTRACT: "The contract", Goal.SAFE: "The safe load"}
-_KEPT = {Goal.CONTRACT: "No load keeps the contract", Goal.SAFE: "No load is safe"}
+_GOALS: Final = {Goal.CONTRACT: "The contract", Goal.SAFE: "The safe load"}
+_KEPT: Final = {Goal.CONTRACT: "No load keeps the contract", Goal.SAFE: "No load is safe"}
 
 
 def level(point: Point, axis: Axis) -> str:
@@ -23,8 +24,8 @@ def sentences(limit: Limit, axis: Axis) -> list[str]:
     """Where a goal ends, and what is odd about it."""
     said = [_ENDINGS[limit.ending](limit, axis)]
     if limit.uncertain:
-        between = ", ".join(level(point, axis) for point in limit.uncertain)
-        said.append(f"Between them it holds about as often as it fails: {between}.")
+        levels = ", ".join(level(point, axis) for point in limit.uncertain)
+        said.append(f"{_where(limit)} it holds about as often as it fails: {levels}.")
     if limit.little is not None and limit.held is not None:
         lines = ", ".join(
             check.asked for check in limit.little.example(limit.goal).failed(limit.goal)
@@ -37,6 +38,15 @@ def sentences(limit: Limit, axis: Axis) -> list[str]:
             "lowest end."
         )
     return said
+
+
+def _where(limit: Limit) -> str:
+    """Where the uncertain loads lie."""
+    if limit.held is not None and limit.failed is not None:
+        return "Between them"
+    if limit.held is not None:
+        return "Above it"
+    return "At these loads" if limit.failed is None else "Below it"
 
 
 def knee_sentence(knee: CurveKnee | None, axis: Axis) -> str:
@@ -53,21 +63,6 @@ def knee_sentence(knee: CurveKnee | None, axis: Axis) -> str:
     )
 
 
-def method(axis: Axis) -> str:
-    """How sure a verdict is."""
-    if axis is Axis.CONCURRENCY:
-        return (
-            "A closed loop takes the requests in their order, so that a number in flight is played once. This "
-            "does not cover the error of the step times."
-        )
-    return (
-        f"A load holds clearly when {LEAD} more of its draws held than failed, fails clearly in the reverse case, and is "
-        f"uncertain after {MOST} draws. One at which {share(SELDOM)} of all draws hold, or fewer, is said to hold "
-        f"with a probability of {share(wrong_at_most(SELDOM))} at most; likewise for failing. This covers the draws of "
-        "arrivals, not the error of the step times. A row of the table has the figures of its first draw."
-    )
-
-
 def _found(limit: Limit, axis: Axis) -> str:
     return (
         f"{_GOALS[limit.goal]} holds up to {_there(limit.held, axis)}, and no more from "
@@ -78,21 +73,25 @@ def _found(limit: Limit, axis: Axis) -> str:
 def _never_reached(limit: Limit, axis: Axis) -> str:
     return (
         f"{_GOALS[limit.goal]} holds at the highest load that was tried, {_there(limit.held, axis)}; its "
-        "end was not reached."
+        f"end was not reached, because {limit.edge}."
     )
 
 
 def _nothing_holds(limit: Limit, axis: Axis) -> str:
     said = _KEPT[limit.goal]
-    if limit.little is None and limit.failed is not None:
+    if limit.little is None and limit.failed is not None and not limit.uncertain:
         at = level(limit.failed, axis)
-        return f"{said}: even at {at}, the lowest that was tried, {_failing(limit.failed, limit.goal)}."
+        return (
+            f"{said}: even at {at}, the lowest that was tried, {_failing(limit.failed, limit.goal)} "
+            f"({limit.edge})."
+        )
     tried = [
         f"at {level(point, axis)} {_failing(point, limit.goal)}"
         for point in (limit.little, limit.failed)
         if point is not None
     ]
-    return f"{said}: {', and '.join(tried)}." if tried else f"{said} for certain."
+    certain = " for certain" if limit.uncertain else ""
+    return f"{said}{certain}: {', and '.join(tried)}." if tried else f"{said} for certain."
 
 
 def _there(point: Point | None, axis: Axis) -> str:
@@ -123,7 +122,7 @@ def _failing(point: Point | None, goal: Goal) -> str:
     return said if example.seed == point.first.seed else f"{said} (seed {example.seed})"
 
 
-_ENDINGS = {
+_ENDINGS: Final = {
     Ending.FOUND: _found,
     Ending.NEVER_REACHED: _never_reached,
     Ending.NOTHING_HOLDS: _nothing_holds,

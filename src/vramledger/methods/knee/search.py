@@ -35,7 +35,7 @@ class Limit:
 
     `held` is the highest level that clearly holds, None where none does; `failed` the lowest that is
     clearly too much, None where none is; `uncertain` what lies between. `again` are levels above
-    `failed` that clearly hold all the same.
+    `failed` that clearly hold all the same. `edge` says why nothing beyond was tried, where one end is missing.
     """
 
     goal: Goal
@@ -45,6 +45,7 @@ class Limit:
     uncertain: tuple[Point, ...]
     again: tuple[Point, ...]
     little: Point | None  # the highest that fails below `held` because it offers too little
+    edge: str
 
 
 def highest(probes: Probes, goal: Goal, tolerance: float) -> Limit:
@@ -200,7 +201,14 @@ def _limit(probes: Probes, goal: Goal) -> Limit:
             key=_level,
             default=None,
         ),
+        edge=_edge(probes.range, held, failed),
     )
+
+
+def _edge(levels: Range, held: Point | None, failed: Point | None) -> str:
+    if held is None:
+        return levels.why_lowest
+    return levels.why_highest if failed is None else ""
 
 
 def _ending(held: Point | None, failed: Point | None) -> Ending:

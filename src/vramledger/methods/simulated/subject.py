@@ -148,13 +148,25 @@ def _rates(standing: Standing) -> Range:
         lowest=min(start, _FEWEST_REQUESTS / rows),
         highest=max(start, min(LARGEST, _MOST_REQUESTS / rows)),
         guess=None if arrive is None else start * standing.capacity.saturation_per_s / arrive,
+        why_lowest=f"fewer than {_FEWEST_REQUESTS} requests have no percentiles",
+        why_highest=(
+            f"a search plays {_MOST_REQUESTS:,} requests and {LARGEST:,.0f} times the arrivals at most"
+        ),
     )
 
 
 def _numbers_in_flight(standing: Standing) -> Range:
     start = standing.bench.question.serving.closed or 1
     most = max(start, len(standing.bench.offered))  # more are never in flight
-    return Range(start, 1, most, Axis.CONCURRENCY, guess=standing.capacity.concurrency)
+    return Range(
+        start,
+        1,
+        most,
+        Axis.CONCURRENCY,
+        guess=standing.capacity.concurrency,
+        why_lowest="fewer than one are none",
+        why_highest="the workload has no more requests",
+    )
 
 
 _RANGES: Final = {Axis.RATE: _rates, Axis.CONCURRENCY: _numbers_in_flight}

@@ -4,7 +4,6 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Final
 
-from vramledger.methods.simulated.knee import SimulatedKnee
 from vramledger.record.overview.overview import overview_of
 from vramledger.report.html.figure import Figure
 from vramledger.report.html.page import rendered
@@ -22,7 +21,6 @@ from vramledger.report.simulation import (
 from vramledger.report.simulation_html.binding import binding
 from vramledger.report.simulation_html.distributions import by_length, held, latencies
 from vramledger.report.simulation_html.headline import headline
-from vramledger.report.simulation_html.knee import knee_figures
 from vramledger.report.simulation_html.over_time import over_time
 from vramledger.report.simulation_html.shown import Shown, Side
 from vramledger.simulate.run import Played, Simulation
@@ -37,22 +35,20 @@ FIGURES: Final[tuple[Callable[[Shown], Iterator[Figure]], ...]] = (
 )
 
 
-def to_html(simulation: Simulation, folder: Path | None, knee: SimulatedKnee | None = None) -> str:
+def to_html(simulation: Simulation, folder: Path | None) -> str:
     """One self-contained page. Whatever comes out of a file is escaped; nothing is loaded.
 
-    `folder` has the records, where they were kept; `knee` is the search that found this load.
+    `folder` has the records, where they were kept.
     """
     shown = shown_of(simulation)
     figures = [figure for make in FIGURES for figure in make(shown)]
-    if knee is not None:
-        figures = [*knee_figures(knee), *figures]
     return rendered(
         "vramledger.report.simulation_html",
         figures,
         headline=headline(shown.main.answers),
         opening=heading(simulation).splitlines(),
-        first=_tables(shown.main),
-        rest=[table for side in shown.sides[1:] for table in _tables(side)],
+        first=run_tables(shown.main),
+        rest=[table for side in shown.sides[1:] for table in run_tables(side)],
         theory=theory(simulation).strip(),
         notes=simulation.notes,
         basis=str(simulation.basis),
@@ -82,7 +78,8 @@ def _side(simulation: Simulation, played: Played, key: str, title: str, dash: st
     return Side(key, title, dash, played.answers, overview)
 
 
-def _tables(side: Side) -> list[Table]:
+def run_tables(side: Side) -> list[Table]:
+    """The contract, where there is one, the percentiles and the counts of a run."""
     found = side.answers
     percentiles = Table(f"Percentiles, {side.title}", HEAD, tuple(percentile_rows(found)), RIGHT)
     counts = tuple((line[:_NAME].strip(), line[_NAME:].strip()) for line in counted(found))
