@@ -37,6 +37,7 @@ class Recorder:
     ) -> None:
         self._folder, self._writer, self._flush_s, self._also = folder, writer, flush_s, also
         self._segments: dict[str, Segment] = {}
+        self._opening = threading.Lock()  # rows come from several threads
         self._stopping = threading.Event()
         self._failure: BadInput | None = None
         self._thread = threading.Thread(target=self._keep_flushing, daemon=True)
@@ -84,7 +85,9 @@ class Recorder:
     def _segment(self, table: Table, name: str) -> Segment:
         self._raise_failure()
         if name not in self._segments:
-            self._guarded(self._open, table, name)
+            with self._opening:
+                if name not in self._segments:
+                    self._guarded(self._open, table, name)
             self._raise_failure()
         return self._segments[name]
 

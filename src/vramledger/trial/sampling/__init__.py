@@ -1,0 +1,6 @@
+"""What the server, the GPUs and the client machine do meanwhile, on the run's clock."""
+
+from vramledger.trial.sampling.sampler import Sampler
+from vramledger.trial.sampling.target import Target
+
+__all__ = ["Sampler", "Target"]
