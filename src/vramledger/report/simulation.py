@@ -6,22 +6,24 @@ from pathlib import Path
 from typing import Final
 
 from vramledger.report.number import duration, rate, share
+from vramledger.report.simulation_contract import contract_lines, decision
 from vramledger.report.simulation_serving import pool_lines, serving_line
 from vramledger.report.table import table
 from vramledger.simulate.answers import Answers
 from vramledger.simulate.binding import BATCH, IDLE, KV, SEQUENCES, TOKENS
 from vramledger.simulate.contrast import Contrast
-from vramledger.simulate.judged import Line
+from vramledger.simulate.ends import Ends
 from vramledger.simulate.kv_room import KvRoom
 from vramledger.simulate.levels import Levels
 from vramledger.simulate.percentiles import Percentiles
 from vramledger.simulate.policies import VLLM
-from vramledger.simulate.run import Played, Simulation
+from vramledger.simulate.run import Simulation
 from vramledger.simulate.step_limits import BANDWIDTH, COMPUTE, LAUNCHES, LINKS
 from vramledger.units import format_seconds
 
 HEAD: Final = ("", "p50", "p95", "p99", "max")
-RIGHT: Final = frozenset({1, 2, 3, 4})
+_SLOW_HEAD: Final = ("p95 slow end", "p99 slow end")
+RIGHT: Final = frozenset({1, 2, 3, 4, 5, 6})
 LATENCIES: Final = {
     "ttft_s": "TTFT",
     "itl_s": "ITL",
@@ -29,7 +31,6 @@ LATENCIES: Final = {
     "queue_s": "queue",
     "e2e_s": "E2E",
 }
-VERDICTS: Final = {True: "PASS", False: "FAIL", None: "not checked"}
 LIMITS: Final = {
     KV: "KV cache",
     SEQUENCES: "sequence cap",
@@ -48,8 +49,7 @@ def to_text(simulation: Simulation, folder: Path) -> str:
     """The simulation as lines of text; its title says that it is one."""
     blocks = [
         heading(simulation),
-        *_section("with the workload's prefix hits", simulation.own),
-        *_section("without prefix hits", simulation.no_hits),
+        *_sections(simulation),
         *_contrast(simulation.contrast),
         *pool_lines(simulation.main.split),
         theory(simulation),
@@ -88,21 +88,38 @@ def heading(simulation: Simulation) -> str:
 _END: Final = {"low": "pessimistic end", "expected": "expected value"}
 
 
-def _section(title: str, played: Played | None) -> list[str]:
-    if played is None:
-        return []
-    found = played.answers
-    lines = ["", f"SIMULATED {title}", *_table(found), *counted(found)]
-    lines += [_judged(line) for line in found.lines]
+def _sections(simulation: Simulation) -> list[str]:
+    """The main run with the ends of its step times, and the one without prefix hits below."""
+    main, decided = simulation.main.answers, decision(simulation)
+    if simulation.own is None:
+        return [*_section("without prefix hits", main, simulation.ends), *decided]
+    with_hits = _section("with the workload's prefix hits", main, simulation.ends)
+    return [*with_hits, *decided, *_section("without prefix hits", simulation.no_hits.answers)]
+
+
+def _section(title: str, found: Answers, ends: Ends | None = None) -> list[str]:
+    slow = None if ends is None else ends.slow
+    rows = percentile_rows(found, slow)
+    lines = ["", f"SIMULATED {title}", *table(percentile_head(slow), rows, RIGHT), *counted(found)]
+    lines += contract_lines(found, ends)
     return lines + ([f"stuck       {found.stuck}"] if found.stuck else [])
 
 
-def _table(found: Answers) -> list[str]:
-    return table(HEAD, percentile_rows(found), RIGHT)
+def percentile_head(slow: Answers | None) -> tuple[str, ...]:
+    """`HEAD`, with what `percentile_rows` adds."""
+    return HEAD if slow is None else (*HEAD, *_SLOW_HEAD)
 
 
-def percentile_rows(found: Answers) -> list[tuple[str, ...]]:
-    """A row a level or latency, in the columns of `HEAD`."""
+def percentile_rows(found: Answers, slow: Answers | None = None) -> list[tuple[str, ...]]:
+    """A row a level or latency, in the columns of `percentile_head`; `slow` is of the slow end."""
+    rows = _percentile_rows(found)
+    if slow is None:
+        return rows
+    beside = ((row[2], row[3]) for row in _percentile_rows(slow))
+    return [(*row, *more) for row, more in zip(rows, beside, strict=True)]
+
+
+def _percentile_rows(found: Answers) -> list[tuple[str, ...]]:
     levels = found.levels
     return [
         _row("KV use", levels.kv_usage, _share),
@@ -120,7 +137,11 @@ def counted(found: Answers) -> list[str]:
     )
     cost, levels = found.recomputing, found.levels
     goodput = found.goodput_per_hour
-    hourly = "no contract was stated" if goodput is None else f"{goodput:,.0f} requests an hour"
+    hourly = (
+        "no contract was stated"
+        if goodput is None
+        else f"{goodput:,.0f} requests an hour end as asked within every latency limit"
+    )
     return [
         f"requests    {ended}",
         (
@@ -179,17 +200,14 @@ def _shares(shares: Mapping[str, float]) -> str:
     return ", ".join(said)
 
 
-def _judged(line: Line) -> str:
-    return f"{VERDICTS[line.holds]:<11} {line.asked}: {line.found}"
-
-
 def _contrast(contrast: Contrast | None) -> list[str]:
     """What continuous batching buys, as one line."""
     if contrast is None:
         return []
     asked, vllm = contrast.asked.answers, contrast.vllm.answers
     ratio = contrast.throughput_ratio
-    faster = "" if ratio is None else f" {ratio:,.2f} times the output tokens a second,"
+    least = "at least " if contrast.is_least else ""
+    faster = "" if ratio is None else f" {least}{ratio:,.2f} times the output tokens a second,"
     said = [
         f"{title} p50 {_median(vllm, name)}, not {_median(asked, name)}"
         for name, title in (("ttft_s", "TTFT"), ("e2e_s", "E2E"))
@@ -198,7 +216,11 @@ def _contrast(contrast: Contrast | None) -> list[str]:
         said.append(
             f"{vllm.goodput_per_hour:,.0f} good requests an hour, not {asked.goodput_per_hour:,.0f}"
         )
-    return ["", f"contrast    vLLM's continuous batching, simulated:{faster} {'; '.join(said)}"]
+    why = "; it keeps up with the arrivals and could do more" if contrast.is_least else ""
+    return [
+        "",
+        f"contrast    vLLM's continuous batching, simulated:{faster} {'; '.join(said)}{why}",
+    ]
 
 
 def _median(found: Answers, name: str) -> str:
@@ -219,8 +241,18 @@ def theory(simulation: Simulation) -> str:
     served = "" if simulation.question.policy == VLLM else ", batched continuously"
     return (
         f"\ntheory      mean requests{served}: {capacity.concurrency:,.0f} run at once, saturation at "
-        f"{rate(capacity.saturation_per_s)}, offered {offered}{residual}\n"
-        f"safe load   about {rate(capacity.safe_per_s)} with {share(capacity.headroom)} of the KV pool "
+        f"{rate(capacity.saturation_per_s)}, offered {offered}{residual}"
+        f"{_safe_load(simulation)}"
+    )
+
+
+def _safe_load(simulation: Simulation) -> str:
+    """A closed loop has no rate that could be safe, and none of the recorded bursts."""
+    if simulation.question.serving.closed is not None:
+        return ""
+    capacity = simulation.sanity.capacity
+    return (
+        f"\nsafe load   about {rate(capacity.safe_per_s)} with {share(capacity.headroom)} of the KV pool "
         "free at p99 (derived from memory alone, with the recorded bursts and without prefix hits); latencies may end "
         "it sooner, which --knee simulates"
     )

@@ -6,11 +6,14 @@ from typing import Any, Final
 
 from vramledger.simulate.answers import Answers
 from vramledger.simulate.contrast import Contrast
+from vramledger.simulate.ends import Ends
 from vramledger.simulate.percentiles import Percentiles
 from vramledger.simulate.queue_peak import QueuePeak
 from vramledger.simulate.run import NotServed, Simulation
 from vramledger.simulate.serving_remarks import serving_document
 from vramledger.simulate.split_figures import SplitFigures
+from vramledger.simulate.timing.coefficients import shipped
+from vramledger.simulate.verdict import LineVerdict, Verdict, line_verdicts, verdict_of
 
 SCHEMA: Final = "vramledger.simulation/1"
 _NO_CONTRACT: Final = "no contract was stated; give --limit, or simulate a plan's scenario"
@@ -41,8 +44,13 @@ def to_json(simulation: Simulation, folder: Path) -> dict[str, Any]:
         "acceptance": question.acceptance,
         **serving_document(question.serving),
         "seed": question.seed,
+        "client_timeout_s": question.client_timeout_s,
         "prefix_hits": simulation.own is not None,
-        **_answers(simulation.main.answers),
+        "verdict": _verdict(simulation),
+        "step_times": _step_times(simulation),
+        **_answers(simulation.main.answers, simulation.ends),
+        "slow_end": _end(None if simulation.ends is None else simulation.ends.slow),
+        "fast_end": _end(None if simulation.ends is None else simulation.ends.fast),
         "without_prefix_hits": None
         if simulation.own is None
         else _answers(simulation.no_hits.answers),
@@ -58,7 +66,7 @@ def to_json(simulation: Simulation, folder: Path) -> dict[str, Any]:
         "theory": {
             "concurrency": capacity.concurrency,
             "saturation_requests_per_s": capacity.saturation_per_s,
-            "safe_requests_per_s": capacity.safe_per_s,
+            "safe_requests_per_s": None if question.serving.closed else capacity.safe_per_s,
             "headroom": capacity.headroom,
             "offered_requests_per_s": sanity.offered_per_s,
             "little_residual": sanity.little_residual,
@@ -73,6 +81,7 @@ def _contrast(found: Contrast | None) -> dict[str, Any] | None:
         return None
     return {
         "throughput_ratio": found.throughput_ratio,
+        "throughput_ratio_is_least": found.is_least,
         "output_tokens_per_s": found.asked.output_tokens_per_s,
         "vllm": {
             "output_tokens_per_s": found.vllm.output_tokens_per_s,
@@ -95,7 +104,32 @@ def _deployment(simulation: Simulation) -> dict[str, Any]:
     }
 
 
-def _answers(found: Answers) -> dict[str, Any]:
+def _verdict(simulation: Simulation) -> str | None:
+    """Of the whole over the band of the step times; null where it holds for want of a contract."""
+    verdict = verdict_of(simulation)
+    stated = bool(simulation.main.answers.lines)
+    return str(verdict) if stated or verdict is not Verdict.HOLDS else None
+
+
+def _step_times(simulation: Simulation) -> dict[str, Any]:
+    """Where the step times come from, and the ends of their band as factors on them."""
+    fit, paces = simulation.question.fit or shipped(), simulation.bench.paces
+    return {
+        "basis": str(simulation.basis),
+        "source": fit.source,
+        "date": fit.date or None,
+        "pace": str(simulation.question.pace),
+        "fast_factor": paces.fast,
+        "slow_factor": paces.slow,
+    }
+
+
+def _end(found: Answers | None) -> dict[str, Any] | None:
+    """The main run at an end of the step times; null where it was not played."""
+    return None if found is None else _answers(found)
+
+
+def _answers(found: Answers, ends: Ends | None = None) -> dict[str, Any]:
     levels, cost = found.levels, found.recomputing
     goodput: dict[str, Any] = {"goodput_per_hour": found.goodput_per_hour}
     if found.goodput_per_hour is None:
@@ -119,12 +153,24 @@ def _answers(found: Answers) -> dict[str, Any]:
         "prefix_hit_share": found.hit_share,
         "binding": dict(levels.binding),
         "binding_beneath": {name: dict(parts) for name, parts in levels.beneath.items()},
-        "contract": [
-            {"asked": line.asked, "found": line.found, "holds": line.holds} for line in found.lines
-        ],
+        "contract": [_line(each) for each in line_verdicts(found, ends)],
+        "served_anybody": found.served_anybody,
         "stuck": found.stuck or None,
         "simulated_s": levels.span_s,
         "simulated_requests_per_wall_s": found.per_wall_s,
+    }
+
+
+def _line(each: LineVerdict) -> dict[str, Any]:
+    """A line at the expected step times, and at the ends; null at one that was not played."""
+    line = each.expected
+    return {
+        "asked": line.asked,
+        "found": line.found,
+        "holds": line.holds,
+        "verdict": str(each.verdict),
+        "slow_end": None if each.slow is None else each.slow.found,
+        "fast_end": None if each.fast is None else each.fast.found,
     }
 
 

@@ -29,6 +29,11 @@ class Contrast:
         slow = self.asked.output_tokens_per_s
         return self.vllm.output_tokens_per_s / slow if slow > 0 else None
 
+    @property
+    def is_least(self) -> bool:
+        """Whether the arrivals limit the ratio: vLLM's queue drains, so that it could serve more."""
+        return self.vllm.answers.queue_drains
+
 
 def side_of(answers: Answers, figures: Figures) -> Side:
     """The figures of one run."""

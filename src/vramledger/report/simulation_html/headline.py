@@ -5,6 +5,8 @@ from typing import Final
 from vramledger.report.number import share
 from vramledger.simulate.answers import Answers
 from vramledger.simulate.binding import BATCH, KV, SEQUENCES, TOKENS
+from vramledger.simulate.ends import Ends
+from vramledger.simulate.verdict import Verdict, line_verdicts
 
 _LEAST: Final = 0.0005  # of the time; less is not worth a word
 _WAITS: Final = {
@@ -16,9 +18,9 @@ _WAITS: Final = {
 _NAMED: Final = 3  # failing lines
 
 
-def headline(found: Answers) -> str:
+def headline(found: Answers, ends: Ends | None = None) -> str:
     """What keeps requests waiting, what preemption costs, whether the queue drains, what fails."""
-    parts = [_waiting(found), _preempted(found), *_queue(found), *_verdict(found)]
+    parts = [_waiting(found), _preempted(found), *_queue(found), *_verdict(found, ends)]
     said = "; ".join(part for part in parts if part)
     return f"{said[0].upper()}{said[1:]}."
 
@@ -49,7 +51,9 @@ def _queue(found: Answers) -> list[str]:
     return [] if found.queue_drains else ["the queue does not drain while requests arrive"]
 
 
-def _verdict(found: Answers) -> list[str]:
+def _verdict(found: Answers, ends: Ends | None) -> list[str]:
+    if not found.served_anybody:
+        return ["nobody is served"]
     if not found.lines:
         return ["no contract was stated"]
     failing = [line.asked for line in found.lines if line.holds is False]
@@ -57,6 +61,17 @@ def _verdict(found: Answers) -> list[str]:
         more = len(failing) - _NAMED
         rest = f" and {more} more" if more > 0 else ""
         return [f"the contract fails at {', '.join(failing[:_NAMED])}{rest}"]
+    turning = [
+        each.expected.asked
+        for each in line_verdicts(found, ends)
+        if each.verdict is Verdict.NOT_AT_SLOW_END
+    ]
+    if turning:
+        return [
+            f"the contract holds as expected, and not at the slow end of the step times: {', '.join(turning[:_NAMED])}"
+        ]
     if any(line.holds is None for line in found.lines):
         return ["what was checked of the contract holds"]
-    return ["the contract holds"]
+    return [
+        "the contract holds" + ("" if ends is None else ", at the slow end of the step times too")
+    ]

@@ -10,14 +10,14 @@ from vramledger.report.html.page import rendered
 from vramledger.report.html.titled_table import Table
 from vramledger.report.number import share
 from vramledger.report.simulation import (
-    HEAD,
     RIGHT,
-    VERDICTS,
     counted,
     heading,
+    percentile_head,
     percentile_rows,
     theory,
 )
+from vramledger.report.simulation_contract import contract_rows
 from vramledger.report.simulation_html.binding import binding
 from vramledger.report.simulation_html.distributions import by_length, held, latencies
 from vramledger.report.simulation_html.headline import headline
@@ -45,7 +45,8 @@ def to_html(simulation: Simulation, folder: Path | None) -> str:
     return rendered(
         "vramledger.report.simulation_html",
         figures,
-        headline=headline(shown.main.answers),
+        title=_title(simulation),
+        headline=headline(shown.main.answers, simulation.ends),
         opening=heading(simulation).splitlines(),
         first=run_tables(shown.main),
         rest=[table for side in shown.sides[1:] for table in run_tables(side)],
@@ -75,20 +76,31 @@ def _sides(simulation: Simulation) -> Iterator[Side]:
 
 def _side(simulation: Simulation, played: Played, key: str, title: str, dash: str) -> Side:
     overview = overview_of(run_columns(simulation, played))
-    return Side(key, title, dash, played.answers, overview)
+    ends = simulation.ends if played is simulation.main else None
+    return Side(key, title, dash, played.answers, overview, ends)
 
 
 def run_tables(side: Side) -> list[Table]:
     """The contract, where there is one, the percentiles and the counts of a run."""
     found = side.answers
-    percentiles = Table(f"Percentiles, {side.title}", HEAD, tuple(percentile_rows(found)), RIGHT)
+    slow = None if side.ends is None else side.ends.slow
+    rows = tuple(percentile_rows(found, slow))
+    percentiles = Table(f"Percentiles, {side.title}", percentile_head(slow), rows, RIGHT)
     counts = tuple((line[:_NAME].strip(), line[_NAME:].strip()) for line in counted(found))
     rest = Table(f"Counts, {side.title}", ("", ""), counts)
     if not found.lines:
         return [percentiles, rest]
-    lines = tuple((VERDICTS[line.holds], line.asked, line.found) for line in found.lines)
-    contract = Table(f"Contract, {side.title}", ("verdict", "asked", "simulated"), lines)
+    ends = () if side.ends is None else _ENDS
+    lines = tuple(contract_rows(found, side.ends))
+    contract = Table(f"Contract, {side.title}", ("verdict", "asked", "simulated", *ends), lines)
     return [contract, percentiles, rest]
 
 
 _NAME: Final = 12  # characters of a line's name
+_ENDS: Final = ("at the slow end", "at the fast end")
+
+
+def _title(simulation: Simulation) -> str:
+    """What was simulated, in the words of the heading's first two lines."""
+    load, deployment = heading(simulation).splitlines()[:2]
+    return f"{deployment}: {load.partition(': ')[2]}"

@@ -4,6 +4,7 @@ from vramledger.frozen import frozen
 from vramledger.plan.requirement import Contract
 from vramledger.record.overview.overview import Overview
 from vramledger.simulate.answers import Answers
+from vramledger.simulate.ends import Ends
 
 
 @frozen
@@ -15,6 +16,7 @@ class Side:
     dash: str  # of its curves beside the other's
     answers: Answers
     overview: Overview
+    ends: Ends | None = None  # of the step times, where they were played
 
 
 @frozen

@@ -1,0 +1,94 @@
+"""The contract of a simulation: each line with its verdict over the band of the step times, and the whole."""
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Final
+
+from vramledger.simulate.verdict import LineVerdict, Verdict, line_verdicts, verdict_of
+
+if TYPE_CHECKING:
+    from vramledger.simulate.answers import Answers
+    from vramledger.simulate.ends import Ends
+    from vramledger.simulate.judged import Line
+    from vramledger.simulate.run import Simulation
+
+LABELS: Final = {
+    Verdict.HOLDS: "PASS",
+    Verdict.NOT_AT_SLOW_END: "INCONCLUSIVE",
+    Verdict.ONLY_AT_FAST_END: "FAIL",
+    Verdict.FAILS: "FAIL",
+    Verdict.NOT_CHECKED: "not checked",
+}
+_DECISIONS: Final = {
+    Verdict.HOLDS: "PASS: {what} at the slow end of the step times too ({slow})",
+    Verdict.NOT_AT_SLOW_END: "INCONCLUSIVE: {what} as expected, not at the slow end of the step times ({slow})",
+    Verdict.ONLY_AT_FAST_END: "FAIL: {what} only at the fast end of the step times ({fast})",
+    Verdict.FAILS: "FAIL",
+}
+_NOT_PLAYED: Final = "-"
+
+
+def contract_lines(found: "Answers", ends: "Ends | None") -> Iterator[str]:
+    """A line of text each, and one where nobody was served."""
+    for each in line_verdicts(found, ends):
+        yield f"{LABELS[each.verdict]:<12} {asked_text(each.expected)}: {_found(each)}"
+    if not found.served_anybody:
+        yield f"{LABELS[Verdict.FAILS]:<12} {NOBODY[0]}: {NOBODY[1]}"
+
+
+NOBODY: Final = ("somebody is served", "nobody is")
+
+
+def decision(simulation: "Simulation") -> list[str]:
+    """The verdict of the whole as one line, where a contract was stated and the ends were played."""
+    ends, answers = simulation.ends, simulation.main.answers
+    if ends is None or not answers.lines:
+        return []
+    unchecked = any(line.holds is None for line in answers.lines)
+    what = "what was checked of the contract holds" if unchecked else "the contract holds"
+    slow, fast = (f"x{factor:.2f}" for factor in (ends.paces.slow, ends.paces.fast))
+    said = _DECISIONS[verdict_of(simulation)].format(what=what, slow=slow, fast=fast)
+    return [f"verdict      {said}"]
+
+
+def contract_rows(found: "Answers", ends: "Ends | None") -> list[tuple[str, ...]]:
+    """A row a line: verdict, what was asked, what was found, and at the ends where they were played."""
+    rows = []
+    for each in line_verdicts(found, ends):
+        cells = [LABELS[each.verdict], asked_text(each.expected), found_text(each.expected)]
+        if ends is not None:
+            cells += [
+                _NOT_PLAYED if one is None else found_text(one) for one in (each.slow, each.fast)
+            ]
+        rows.append(tuple(cells))
+    if rows and not found.served_anybody:
+        blank = ("",) * (len(rows[0]) - 3)
+        rows.append((LABELS[Verdict.FAILS], *NOBODY, *blank))
+    return rows
+
+
+def asked_text(line: "Line") -> str:
+    """The line as it was asked, with its unit."""
+    if not _is_seconds(line):
+        return line.asked
+    limit, up_to, reach = line.asked.partition(" up to ")
+    return f"{limit} s{up_to}{reach}"
+
+
+def found_text(line: "Line") -> str:
+    """What was found, with its unit."""
+    return f"{line.found} s" if _is_seconds(line) and line.found != "inf" else line.found
+
+
+def _found(each: LineVerdict) -> str:
+    parts = [found_text(each.expected)]
+    if each.slow is not None:
+        fails = ", which fails" if each.verdict is Verdict.NOT_AT_SLOW_END else ""
+        parts.append(f"{found_text(each.slow)} at the slow end{fails}")
+    if each.fast is not None:
+        holds = ", which holds" if each.verdict is Verdict.ONLY_AT_FAST_END else ""
+        parts.append(f"{found_text(each.fast)} at the fast end{holds}")
+    return "; ".join(parts)
+
+
+def _is_seconds(line: "Line") -> bool:
+    return line.amount is not None and line.amount.name.endswith("_s")
