@@ -10,6 +10,7 @@ from vramledger.cli.workload.progress_bar import progress_bar
 from vramledger.errors import BadInput, ExitCode
 from vramledger.methods.knee.find import TOLERANCE
 from vramledger.methods.simulated.knee import Finding, SimulatedKnee, simulated_knee
+from vramledger.simulate.ends import with_ends
 from vramledger.simulate.run import NotServed, Question, simulate_case
 
 _NO_PART: Final = {"out": "-o"}
@@ -61,6 +62,8 @@ def _page(found: SimulatedKnee, html: Path) -> None:
 
     with progress_bar("simulate", "requests") as bar:
         simulation = simulate_case(found.shown_question(), bar)
+        if not isinstance(simulation, NotServed):
+            simulation = with_ends(simulation, bar)
     if not isinstance(simulation, NotServed):
         write_page(html, to_html(found, simulation))
 

@@ -4,12 +4,11 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Final
 
-from vramledger.methods.knee.search import Limit
 from vramledger.methods.simulated.knee import Side, SimulatedKnee
 from vramledger.methods.subject import Axis, Goal
 from vramledger.report.knee_finding import factor_said, finding, method
 from vramledger.report.knee_table import BROKEN, curve
-from vramledger.report.knee_words import knee_sentence, level, sentences
+from vramledger.report.knee_words import both, knee_sentence, level
 from vramledger.report.number import rate, share
 from vramledger.report.simulation_serving import serving_line
 from vramledger.report.table import table
@@ -75,16 +74,12 @@ def _side(found: SimulatedKnee, side: Side) -> list[str]:
         lines += [
             "",
             "at the expected step times:",
-            *_ends(side.knee.contract, side.knee.safe, found),
+            *both(side.knee.contract, side.knee.safe, found.axis),
         ]
         lines += [knee_sentence(side.knee.curve, found.axis), *_slow_end(found, side)]
         lines += ["", *_repeat(found, side)]
     shown = curve(found.axis, side.points)
     return [*lines, "", *table(shown.head, shown.rows, shown.right), BROKEN]
-
-
-def _ends(contract: Limit, safe: Limit, found: SimulatedKnee) -> list[str]:
-    return [said for limit in (contract, safe) for said in sentences(limit, found.axis)]
 
 
 def _slow_end(found: SimulatedKnee, side: Side) -> Iterator[str]:
@@ -96,7 +91,7 @@ def _slow_end(found: SimulatedKnee, side: Side) -> Iterator[str]:
     if side.slow.limits is None:
         yield "Stopped before the end."
     else:
-        yield from _ends(side.slow.limits.contract, side.slow.limits.safe, found)
+        yield from both(side.slow.limits.contract, side.slow.limits.safe, found.axis)
 
 
 def _repeat(found: SimulatedKnee, side: Side) -> list[str]:
@@ -108,7 +103,10 @@ def _repeat(found: SimulatedKnee, side: Side) -> list[str]:
     ends = [
         f"{flag} {point.level:g} --seed {point.example(Goal.CONTRACT).seed}{hits} {verdict}"
         for point, verdict in (
-            (side.knee.contract.held, "holds"),
+            (
+                side.knee.contract.held,
+                "holds" if slow is None else "holds at the expected step times",
+            ),
             (side.knee.contract.failed, "fails"),
             (None if slow is None else slow.contract.held, "holds at the slow end, too"),
         )

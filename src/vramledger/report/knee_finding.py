@@ -7,7 +7,7 @@ from vramledger.methods.knee.search import Ending, Limit
 from vramledger.methods.knee.sequential import LEAD, MOST, SELDOM, wrong_at_most
 from vramledger.methods.simulated.knee import Finding, Side, SimulatedKnee
 from vramledger.methods.subject import Axis, Goal
-from vramledger.report.knee_words import level
+from vramledger.report.knee_words import broken, level
 from vramledger.report.number import share
 
 _STOPPED: Final = "The search was stopped before its end."
@@ -81,19 +81,12 @@ def _up_to(limit: Limit, axis: Axis) -> str:
 
 def _above(limit: Limit) -> str:
     """What breaks at the lowest load that fails."""
-    broken = _broken(limit)
-    if not broken:
+    lines = broken(limit)
+    if not lines:
         return ""
-    verb = "breaks" if len(broken) == 1 else "break"
+    verb = "breaks" if len(lines) == 1 else "break"
     where = "even at the lowest that was tried " if limit.held is None else "above that "
-    return f"; {where}{', '.join(broken)} {verb}"
-
-
-def _broken(limit: Limit) -> tuple[str, ...]:
-    """The lines that fail in a draw of the lowest load that fails."""
-    if limit.failed is None:
-        return ()
-    return tuple(check.asked for check in limit.failed.example(limit.goal).failed(limit.goal))
+    return f"; {where}{', '.join(lines)} {verb}"
 
 
 def _decision(side: Side, axis: Axis) -> str:
@@ -123,7 +116,7 @@ def limit_rows(found: SimulatedKnee, side: Side) -> list[tuple[str, ...]]:
 def _row(limit: Limit, times: str, axis: Axis) -> tuple[str, ...]:
     goal = {Goal.CONTRACT: "contract", Goal.SAFE: "safe load"}[limit.goal]
     ends = ("-" if point is None else level(point, axis) for point in (limit.held, limit.failed))
-    return (goal, times, *ends, ", ".join(_broken(limit)) or "-")
+    return (goal, times, *ends, ", ".join(broken(limit)) or "-")
 
 
 def method(found: SimulatedKnee) -> str:

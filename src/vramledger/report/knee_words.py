@@ -9,6 +9,11 @@ from vramledger.methods.subject import Axis, Goal
 from vramledger.report.number import rate
 
 _GOALS: Final = {Goal.CONTRACT: "The contract", Goal.SAFE: "The safe load"}
+_SAFE_TOO: Final = {
+    Ending.FOUND: "The safe load ends there, too: the contract breaks before the headroom is used.",
+    Ending.NEVER_REACHED: "The end of the safe load was not reached either.",
+    Ending.NOTHING_HOLDS: "So no load is safe.",
+}
 _KEPT: Final = {Goal.CONTRACT: "No load keeps the contract", Goal.SAFE: "No load is safe"}
 
 
@@ -18,6 +23,27 @@ def level(point: Point, axis: Axis) -> str:
         return f"{point.level:,.0f} in flight"
     per_s = point.first.figures.offered_per_s
     return f"x{point.level:g}" if per_s is None else f"{rate(per_s)} (x{point.level:g})"
+
+
+def both(contract: Limit, safe: Limit, axis: Axis) -> list[str]:
+    """Where contract and safe load end; in a word where that is the same for the same reason."""
+    said = sentences(contract, axis)
+    if _ends(contract) == _ends(safe):
+        return [*said, _SAFE_TOO[safe.ending]]
+    return [*said, *sentences(safe, axis)]
+
+
+def _ends(limit: Limit) -> tuple[Ending, tuple[float | None, ...], tuple[str, ...]]:
+    """How and where it ends, and what breaks."""
+    levels = tuple(None if point is None else point.level for point in (limit.held, limit.failed))
+    return limit.ending, levels, broken(limit)
+
+
+def broken(limit: Limit) -> tuple[str, ...]:
+    """The lines that fail in a draw of the lowest load that fails."""
+    if limit.failed is None:
+        return ()
+    return tuple(check.asked for check in limit.failed.example(limit.goal).failed(limit.goal))
 
 
 def sentences(limit: Limit, axis: Axis) -> list[str]:

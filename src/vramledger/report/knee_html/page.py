@@ -12,7 +12,7 @@ from vramledger.report.knee import deployed, goals, hits_said, notes_title, open
 from vramledger.report.knee_finding import LIMITS_HEAD, finding, limit_rows, method
 from vramledger.report.knee_html.figure import knee_figure
 from vramledger.report.knee_table import BROKEN, curve
-from vramledger.report.knee_words import knee_sentence, level, sentences
+from vramledger.report.knee_words import both, knee_sentence, level
 from vramledger.report.simulation_html.headline import headline
 from vramledger.report.simulation_html.page import FIGURES, run_tables, shown_of
 from vramledger.simulate.run import Simulation
@@ -65,13 +65,12 @@ def _said(found: SimulatedKnee, side: Side) -> list[str]:
     """What the rows of the table do not say."""
     if side.knee is None:
         return [finding(found, side)]
-    odd = [
-        said
-        for limit in (side.knee.contract, side.knee.safe)
-        for said in sentences(limit, found.axis)
-    ]
     own = [] if side is found.main else [finding(found, side)]
-    return [*own, " ".join(odd), knee_sentence(side.knee.curve, found.axis)]
+    return [
+        *own,
+        " ".join(both(side.knee.contract, side.knee.safe, found.axis)),
+        knee_sentence(side.knee.curve, found.axis),
+    ]
 
 
 def _slow_loads(found: SimulatedKnee, side: Side) -> Table | None:
