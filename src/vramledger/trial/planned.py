@@ -26,3 +26,4 @@ class PlannedRequest:
     cancel_after_s: float | None = None
     times_out: bool = False  # whether leaving then is a time-out of ours rather than a planned cancellation
     exact: bool = True
+    warm_up: bool = False  # ahead of the measured part

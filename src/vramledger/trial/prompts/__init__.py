@@ -1,0 +1,1 @@
+"""Prompts of exact lengths that share what the workload says they share."""
