@@ -101,10 +101,10 @@ def test_a_request_longer_than_the_limit_is_rejected_by_name(
 
 
 @pytest.mark.usefixtures("folder")
-def test_clients_that_leave_at_once_cost_nothing(capsys: pytest.CaptureFixture[str]) -> None:
+def test_clients_that_leave_at_once_cost_nothing_and_are_not_served(capsys: pytest.CaptureFixture[str]) -> None:
     gone = [one(cancel_after_s=0.0, outcome="cancelled") for _ in range(10)]
-    found = simulated(capsys, gone, code=0)
-    assert found["requests"]["cancelled"] == 10
+    found = simulated(capsys, gone, code=1)
+    assert (found["requests"]["cancelled"], found["served_anybody"]) == (10, False)
     assert found["steps"] == 0
 
 

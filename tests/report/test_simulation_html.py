@@ -68,7 +68,9 @@ def test_nothing_is_loaded_and_every_element_is_closed(page: str, seen: Read) ->
 def test_title_headings_and_captions_say_that_it_is_simulated(
     simulation: Simulation, seen: Read
 ) -> None:
-    assert seen.texts["title"] == ["Simulation (simulated, not measured)"]
+    title = "2 x meta-llama/Llama-3.1-8B on 1 x H100-80GB-SXM, vLLM 0.32.0: w.parquet"
+    assert seen.texts["title"] == [f"{title} (simulated, not measured)"]
+    assert seen.texts["h1"] == [f"Simulation: {title}"]
     (said,) = seen.texts["strong"]
     basis = simulation.basis
     assert said == (
@@ -92,8 +94,8 @@ def test_the_contract_stands_with_its_verdicts_on_both_sides(seen: Read) -> None
         rows = tables[f"Contract, {side} (simulated)"]
         assert rows[0] == ["verdict", "asked", "simulated"]
         assert [row[:2] for row in rows[1:]] == [
-            ["FAIL", "ttft_s p95 <= 0.0001"],
-            ["PASS", "ttft_s p50 <= 60 up to 500 input tokens"],
+            ["FAIL", "ttft_s p95 <= 0.0001 s"],
+            ["PASS", "ttft_s p50 <= 60 s up to 500 input tokens"],
             ["PASS", "success >= 99.00%"],
         ]
 
@@ -268,6 +270,7 @@ def test_the_headline_says_what_keeps_requests_waiting(simulation: Simulation) -
         levels=replace(answers.levels, binding=binding | {"kv_cache": 0.0}),
         recomputing=replace(answers.recomputing, preemptions=0),
         lines=(Line("a", "x", True), Line("b", "x", None)),
+        good=1,
     )
     assert headline(calm) == (
         "Hardly a request waits; nothing is preempted; what was checked of the contract holds."

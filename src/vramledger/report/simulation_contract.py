@@ -25,17 +25,15 @@ _DECISIONS: Final = {
     Verdict.FAILS: "FAIL",
 }
 _NOT_PLAYED: Final = "-"
+_NOBODY: Final = ("somebody is served in time", "nobody is")
 
 
 def contract_lines(found: "Answers", ends: "Ends | None") -> Iterator[str]:
     """A line of text each, and one where nobody was served."""
     for each in line_verdicts(found, ends):
         yield f"{LABELS[each.verdict]:<12} {asked_text(each.expected)}: {_found(each)}"
-    if not found.served_anybody:
-        yield f"{LABELS[Verdict.FAILS]:<12} {NOBODY[0]}: {NOBODY[1]}"
-
-
-NOBODY: Final = ("somebody is served", "nobody is")
+    if _only_nobody(found):
+        yield f"{LABELS[Verdict.FAILS]:<12} {': '.join(_NOBODY)}"
 
 
 def decision(simulation: "Simulation") -> list[str]:
@@ -60,9 +58,9 @@ def contract_rows(found: "Answers", ends: "Ends | None") -> list[tuple[str, ...]
                 _NOT_PLAYED if one is None else found_text(one) for one in (each.slow, each.fast)
             ]
         rows.append(tuple(cells))
-    if rows and not found.served_anybody:
+    if rows and _only_nobody(found):
         blank = ("",) * (len(rows[0]) - 3)
-        rows.append((LABELS[Verdict.FAILS], *NOBODY, *blank))
+        rows.append((LABELS[Verdict.FAILS], *_NOBODY, *blank))
     return rows
 
 
@@ -77,6 +75,11 @@ def asked_text(line: "Line") -> str:
 def found_text(line: "Line") -> str:
     """What was found, with its unit."""
     return f"{line.found} s" if _is_seconds(line) and line.found != "inf" else line.found
+
+
+def _only_nobody(found: "Answers") -> bool:
+    """Whether nobody was served, and no line of the contract says so."""
+    return not found.served_anybody and all(line.holds is not False for line in found.lines)
 
 
 def _found(each: LineVerdict) -> str:

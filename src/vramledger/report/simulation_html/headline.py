@@ -52,15 +52,15 @@ def _queue(found: Answers) -> list[str]:
 
 
 def _verdict(found: Answers, ends: Ends | None) -> list[str]:
-    if not found.served_anybody:
-        return ["nobody is served"]
-    if not found.lines:
+    if not found.lines and found.served_anybody:
         return ["no contract was stated"]
     failing = [line.asked for line in found.lines if line.holds is False]
     if failing:
         more = len(failing) - _NAMED
         rest = f" and {more} more" if more > 0 else ""
         return [f"the contract fails at {', '.join(failing[:_NAMED])}{rest}"]
+    if not found.served_anybody:
+        return ["nobody is served in time" if found.lines else "nobody is served"]
     turning = [
         each.expected.asked
         for each in line_verdicts(found, ends)
