@@ -24,21 +24,29 @@ _STALE: Final = (http.client.RemoteDisconnected, ConnectionResetError, BrokenPip
 
 @frozen
 class Fetched:
-    """A page, and the server's `Date` where it sent one."""
+    """A page, and of its head what is of use; header names are in lower case."""
 
     body: bytes
-    date: str | None
+    headers: Mapping[str, str]
 
 
 class PageConnection:
-    """Asks for one address again and again; not for use by two threads at once.
+    """Asks for one address again and again, by GET or another method without a body.
+
+    Not for use by two threads at once.
 
     Proxies of the environment are used as by the standard library. Redirects are refused.
     """
 
     def __init__(
-        self, url: str, headers: Mapping[str, str], timeout_s: float, most: int = MOST_BYTES
+        self,
+        url: str,
+        headers: Mapping[str, str],
+        timeout_s: float,
+        most: int = MOST_BYTES,
+        method: str = "GET",
     ) -> None:
+        self._method = method
         self._parts, self._timeout_s, self._most = urlsplit(url), timeout_s, most
         self._headers = {"Accept": ACCEPT, "User-Agent": "vramledger", **headers}
         self._connection: http.client.HTTPConnection | None = None
@@ -85,9 +93,9 @@ class PageConnection:
         if self._connection is None:
             self._connection = self._connect()
         connection = self._connection
-        connection.request("GET", self._path(), headers=self._headers)
+        connection.request(self._method, self._path(), headers=self._headers)
         response = connection.getresponse()
-        if response.status != http.HTTPStatus.OK:
+        if response.status // 100 != 2:
             raise Missed(f"http_{response.status}", f"it answers {response.status}")
         body = bytearray()
         while piece := response.read1(_PIECE):
@@ -98,11 +106,11 @@ class PageConnection:
                 raise TimeoutError
         if response.length:
             raise Missed("cut_off", "it ended before the length it had stated")
-        date = response.headers.get("Date")
+        headers = {name.lower(): value for name, value in response.headers.items()}
         response.close()  # of the connection, which stays open, it takes nothing
         if response.will_close:
             self.close()
-        return Fetched(bytes(body), date)
+        return Fetched(bytes(body), headers)
 
     def _path(self) -> str:
         path = self._parts._replace(scheme="", netloc="", fragment="").geturl() or "/"
@@ -146,11 +154,11 @@ _KINDS: Final[tuple[tuple[type[Exception], str, str], ...]] = (
     (ssl.SSLCertVerificationError, "tls", "its certificate is not trusted"),
     (ssl.SSLError, "tls", "the TLS handshake failed"),
     (socket.gaierror, "dns", "its name cannot be resolved"),
-    (ConnectionRefusedError, "refused", "nothing listens there"),
+    (ConnectionRefusedError, "connect_refused", "nothing listens there"),
     (ConnectionResetError, "reset", "it closed the connection"),
     (BrokenPipeError, "reset", "it closed the connection"),
     (http.client.RemoteDisconnected, "reset", "it closed the connection"),
     (http.client.IncompleteRead, "cut_off", "it ended before its last chunk"),
-    (http.client.HTTPException, "not_http", "what it answers is not HTTP"),
-    (ValueError, "not_http", "what it answers is not HTTP"),
+    (http.client.HTTPException, "no_http", "what it answers is not HTTP"),
+    (ValueError, "no_http", "what it answers is not HTTP"),
 )

@@ -7,7 +7,6 @@ from vramledger.engine.metrics.page import Series
 from vramledger.record.samples import MetricKind
 from vramledger.trial.sampling.source import Event
 
-_START: Final = "process_start_s"
 _SAME_START_S: Final = 1.0  # clients work it out from clock ticks, so the last digits may waver
 _COUNTING: Final = (MetricKind.COUNTER, MetricKind.BUCKET)
 
@@ -25,13 +24,12 @@ class Restarts:
 
     def seen(
         self,
+        start: float | None,
         values: Mapping[int, float],
         last: Mapping[int, float],
         series: Sequence[Series],
-        names: Sequence[str | None],
     ) -> tuple[Event, ...]:
-        """What is to be told of a page that follows another."""
-        start = next((v for number, v in values.items() if names[number] == _START), None)
+        """What is to be told of a page that follows another; `start` is when its process began, if it says so."""
         began = self._began_again(start)
         if self._several:
             return began

@@ -18,12 +18,13 @@ from vramledger.trial.sampling.source import Clock, Event, Missed, Taken
 from vramledger.trial.sampling.target import Target
 
 UP: Final = "up"
+_START: Final = "process_start_s"
 _EACH_TIME: Final = frozenset(row.name for row in NAMES if row.shape == "gauge") - {
     "process_start_s"
 }
 _LARGEST: Final = (
     frozenset(  # of several engines' figures the largest is shown, of all others the sum
-        {"kv_usage", "prefix_hit_rate", "spec_accept_rate", "spec_accept_length", "process_start_s"}
+        {"kv_usage", "prefix_hit_rate", "spec_accept_rate", "spec_accept_length", _START}
     )
 )
 
@@ -47,10 +48,10 @@ class ServerPage:
     def take(self, clock: Clock) -> Taken:
         """The page now."""
         asked_s = clock.now_s()
-        body = self._connection.get().body
+        page = self._connection.get()
         scrape_s = clock.now_s() - asked_s
         try:
-            values = self._reader.read(body.decode("utf-8"))
+            values = self._reader.read(page.body.decode("utf-8"))
         except UnicodeDecodeError:
             raise Missed("not_metrics", "what it sends is no text") from None
         except PageProblem as problem:
@@ -59,7 +60,7 @@ class ServerPage:
             raise Missed("not_metrics", "what it sends is a page without a single metric")
         if len(self._matches) < len(self._reader.series):
             self._name_new()
-        events = self._events(values)
+        events = self._events(values, started_at(page.headers))
         rows = self._rows(values, asked_s, scrape_s)
         self._last = values
         return Taken(rows, events, self._levels(values))
@@ -75,8 +76,11 @@ class ServerPage:
         counting = chosen(self._matches)
         self._names = [m.name if m and m in counting else None for m in self._matches]
 
-    def _events(self, values: Mapping[int, float]) -> tuple[Event, ...]:
-        events = self._restarts.seen(values, self._last, self._reader.series, self._names)
+    def _events(self, values: Mapping[int, float], start: float | None) -> tuple[Event, ...]:
+        series, names = self._reader.series, self._names
+        if start is None:
+            start = next((v for number, v in values.items() if names[number] == _START), None)
+        events = self._restarts.seen(start, values, self._last, series)
         if self._reader.doubled and not self._told_doubled:
             self._told_doubled = True
             doubled = {"target": self.name, "lines": self._reader.doubled}
@@ -114,6 +118,14 @@ class ServerPage:
             else:
                 levels[name] = max(before, value) if name in _LARGEST else before + value
         return levels
+
+
+def started_at(headers: Mapping[str, str]) -> float | None:
+    """When the process began, seconds since 1970, from the header that llama.cpp sends with its page."""
+    try:
+        return float(headers["process-start-time-unix"])
+    except (KeyError, ValueError):
+        return None
 
 
 def _differs(value: float, last: float | None) -> bool:

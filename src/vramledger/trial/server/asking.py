@@ -1,0 +1,87 @@
+"""Questions put to a server's addresses once, each bounded in time and size."""
+
+import json
+from typing import Any, Final
+from urllib.parse import urlsplit
+
+from vramledger.errors import BadInput
+from vramledger.frozen import frozen
+from vramledger.printable import without_password
+from vramledger.trial.sampling.fetching import Fetched, PageConnection
+from vramledger.trial.sampling.source import Missed
+from vramledger.trial.sampling.target import authorization
+
+TIMEOUT_S: Final = 10.0
+
+
+@frozen
+class Refused:
+    """No answer of use: a fixed word and one clause."""
+
+    error_class: str
+    why: str
+
+
+class Asker:
+    """Asks one server; answers are kept, so that nothing is asked twice.
+
+    `base` is the address without `/v1`.
+    """
+
+    def __init__(self, base: str, key: str | None = None, timeout_s: float = TIMEOUT_S) -> None:
+        self.base, self._headers, self._timeout_s = base, authorization(key), timeout_s
+        self._kept: dict[str, Fetched | Refused] = {}
+
+    def page(self, path: str) -> Fetched | Refused:
+        """What a path answers to GET."""
+        if path not in self._kept:
+            self._kept[path] = self._exchange(path, "GET")
+        return self._kept[path]
+
+    def json(self, path: str) -> dict[str, Any] | Refused:
+        """The JSON object that a path answers to GET."""
+        found = self.page(path)
+        if isinstance(found, Refused):
+            return found
+        try:
+            document = json.loads(found.body)
+        except (ValueError, RecursionError):
+            return Refused("bad_json", "what it answers is not JSON")
+        if not isinstance(document, dict):
+            return Refused("bad_json", "what it answers is no JSON object")
+        return document
+
+    def post(self, path: str) -> Fetched | Refused:
+        """What a path answers to an empty POST."""
+        return self._exchange(path, "POST")
+
+    def answered(self) -> tuple[str, ...]:
+        """The paths that answered so far."""
+        return tuple(path for path, found in self._kept.items() if isinstance(found, Fetched))
+
+    def _exchange(self, path: str, method: str) -> Fetched | Refused:
+        connection = PageConnection(self.base + path, self._headers, self._timeout_s, method=method)
+        try:
+            return connection.get()
+        except Missed as missed:
+            return Refused(missed.error_class, missed.why)
+        finally:
+            connection.close()
+
+
+def base_of(url: str) -> str:
+    """A server's address as people give it, without `/v1` and anything after it.
+
+    Raises:
+        BadInput: it is no address of a web server.
+    """
+    parts = urlsplit(url if "://" in url else f"http://{url}")
+    if parts.scheme not in ("http", "https") or not parts.hostname:
+        raise BadInput(
+            f"{without_password(url)} is no address of a server; give one such as "
+            "http://localhost:8000."
+        )
+    path = parts.path.rstrip("/")
+    for end in ("/chat/completions", "/completions", "/models", "/v1"):
+        path = path.removesuffix(end)
+    return parts._replace(path=path.rstrip("/"), query="", fragment="").geturl()

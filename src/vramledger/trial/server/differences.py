@@ -1,0 +1,75 @@
+"""What was asked for against what is in effect: one sentence for each difference."""
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import TYPE_CHECKING, Any, Final
+
+if TYPE_CHECKING:
+    from vramledger.record.document import Deployment
+
+_DEFAULTS: Final = frozenset({"auto", "none", "null", ""})
+_TOLERANCE: Final = 1e-6  # of numbers that went through text
+
+
+def differences(asked: "Deployment", in_effect: "Deployment") -> tuple[str, ...]:
+    """Sentences, in the order of run.json; what either side does not tell is not compared."""
+    found = [
+        f"The {title} asked for is {wanted}, and in effect it is {got} ({name})."
+        for name, title, same in _FIELDS
+        if (wanted := getattr(asked, name)) is not None
+        and (got := getattr(in_effect, name)) is not None
+        and not same(wanted, got)
+    ]
+    return (*found, *_arguments(asked.arguments or {}, in_effect.arguments or {}))
+
+
+def _arguments(asked: Mapping[str, Any], got: Mapping[str, Any]) -> Iterator[str]:
+    in_effect = {_folded(name): value for name, value in got.items()}
+    for name, wanted in asked.items():
+        value = in_effect.get(_folded(name))
+        if value is not None and not _same_value(wanted, value):
+            yield f"--{name} was asked for as {wanted}, and in effect it is {value} (arguments.{name})."
+
+
+def _folded(name: str) -> str:
+    return name.casefold().replace("_", "-").lstrip("-")
+
+
+def _same_value(wanted: Any, got: Any) -> bool:
+    """Numbers and switches by value; a default asked for may have become anything."""
+    one, other = str(wanted).strip().casefold(), str(got).strip().casefold()
+    if one in _DEFAULTS or one == other:
+        return True
+    try:
+        return abs(float(one) - float(other)) <= _TOLERANCE * max(1.0, abs(float(one)))
+    except ValueError:
+        return False
+
+
+def _same_text(wanted: str, got: str) -> bool:
+    return wanted.casefold() == got.casefold()
+
+
+def _same_version(wanted: str, got: str) -> bool:
+    """A version may be asked for in fewer parts than it has."""
+    return (got.lstrip("v") + ".").startswith(wanted.lstrip("v") + ".")
+
+
+def _same_model(wanted: str, got: str) -> bool:
+    """A path or a repository by its last part, since servers name a model as they were told to."""
+    return _last(wanted) == _last(got)
+
+
+def _last(name: str) -> str:
+    return name.rstrip("/").rpartition("/")[2].casefold()
+
+
+_FIELDS: Final[tuple[tuple[str, str, Callable[[str, str], bool]], ...]] = (
+    ("engine", "engine", _same_text),
+    ("engine_version", "engine's version", _same_version),
+    ("model", "model", _same_model),
+    ("model_revision", "revision of the model", _same_text),
+    ("weights_sha256", "hash of the weights", _same_text),
+    ("chat_template", "chat template", _same_text),
+    ("gpu", "GPU", _same_text),
+    ("driver", "GPU driver", _same_text),
+)

@@ -1,0 +1,1 @@
+"""One module an engine: how it is recognised, and what its own addresses tell."""
