@@ -31,7 +31,7 @@ class Fetched:
 
 
 class PageConnection:
-    """Asks for one address again and again, by GET or another method without a body.
+    """Asks for one address again and again, by GET or another method, with the same `body` where there is one.
 
     Not for use by two threads at once.
 
@@ -45,8 +45,9 @@ class PageConnection:
         timeout_s: float,
         most: int = MOST_BYTES,
         method: str = "GET",
+        body: bytes | None = None,
     ) -> None:
-        self._method = method
+        self._method, self._body = method, body
         self._parts, self._timeout_s, self._most = urlsplit(url), timeout_s, most
         self._headers = {"Accept": ACCEPT, "User-Agent": "vramledger", **headers}
         self._connection: http.client.HTTPConnection | None = None
@@ -93,7 +94,7 @@ class PageConnection:
         if self._connection is None:
             self._connection = self._connect()
         connection = self._connection
-        connection.request(self._method, self._path(), headers=self._headers)
+        connection.request(self._method, self._path(), self._body, self._headers)
         response = connection.getresponse()
         if response.status // 100 != 2:
             raise Missed(f"http_{response.status}", f"it answers {response.status}")

@@ -12,6 +12,7 @@ from vramledger.trial.sampling.source import Missed
 from vramledger.trial.sampling.target import authorization
 
 TIMEOUT_S: Final = 10.0
+_JSON: Final = {"Content-Type": "application/json"}
 
 
 @frozen
@@ -51,16 +52,19 @@ class Asker:
             return Refused("bad_json", "what it answers is no JSON object")
         return document
 
-    def post(self, path: str) -> Fetched | Refused:
-        """What a path answers to an empty POST."""
-        return self._exchange(path, "POST")
+    def post(self, path: str, body: bytes | None = None) -> Fetched | Refused:
+        """What a path answers to a POST of nothing, or of JSON."""
+        return self._exchange(path, "POST", body)
 
     def answered(self) -> tuple[str, ...]:
         """The paths that answered so far."""
         return tuple(path for path, found in self._kept.items() if isinstance(found, Fetched))
 
-    def _exchange(self, path: str, method: str) -> Fetched | Refused:
-        connection = PageConnection(self.base + path, self._headers, self._timeout_s, method=method)
+    def _exchange(self, path: str, method: str, body: bytes | None = None) -> Fetched | Refused:
+        headers = self._headers if body is None else {**self._headers, **_JSON}
+        connection = PageConnection(
+            self.base + path, headers, self._timeout_s, method=method, body=body
+        )
         try:
             return connection.get()
         except Missed as missed:
