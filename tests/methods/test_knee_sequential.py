@@ -44,8 +44,9 @@ def test_a_level_without_draws_needs_one_play() -> None:
 
 
 @given(st.lists(st.sampled_from([HELD, MUCH, LITTLE]), max_size=MOST + 2))
-def test_a_verdict_needs_a_lead_or_the_most_plays(plays: list[Verdict]) -> None:
+def test_a_verdict_needs_a_lead_or_no_hope_of_one(plays: list[Verdict]) -> None:
     lead = 2 * plays.count(HELD) - len(plays)
+    within_reach = abs(lead) + MOST - len(plays) >= LEAD
     said = verdict_of(plays, repeats=True)
     if said is HELD:
         assert lead >= LEAD
@@ -54,7 +55,13 @@ def test_a_verdict_needs_a_lead_or_the_most_plays(plays: list[Verdict]) -> None:
         assert plays.count(said) >= plays.count(LITTLE if said is MUCH else MUCH)
     elif said is Verdict.UNCERTAIN:
         assert abs(lead) < LEAD
-        assert len(plays) >= MOST
+        assert not within_reach
     else:
         assert abs(lead) < LEAD
-        assert len(plays) < MOST
+        assert within_reach
+
+
+def test_plays_end_as_soon_as_no_lead_can_come_about() -> None:
+    assert verdict_of([HELD, MUCH] * 3, repeats=True) is Verdict.UNCERTAIN
+    assert verdict_of([HELD, MUCH, HELD, MUCH, HELD], repeats=True) is None
+    assert verdict_of([HELD] * 3, repeats=True) is HELD
