@@ -75,7 +75,7 @@ class TokenizerCounter(Counter):
             "Tokens are counted with the tokenizer's file that was given, without those that a chat "
             "template adds (exact).",
         )
-        self._tokenizer = _loaded(path)
+        self._tokenizer = load_tokenizer(path)
 
     def count(self, text: str) -> int:
         return len(self._ids(text))
@@ -144,7 +144,12 @@ def counter_for(
     return CharacterCounter(characters_per_token)
 
 
-def _loaded(path: Path) -> Any:
+def load_tokenizer(path: Path) -> Any:
+    """The `tokenizers.Tokenizer` of a file.
+
+    Raises:
+        BadInput: no such file, no tokenizer in it, or the library is not installed.
+    """
     from vramledger.named_file import read_bytes
 
     try:
