@@ -87,15 +87,20 @@ def _nvml() -> Iterator[Any]:
 
 def _devices(nvml: Any, gpu: Any) -> list[Any]:
     """The MIG slices of a GPU that is cut, otherwise the GPU."""
-    slices = []
+    return slices(nvml, gpu) or [gpu]
+
+
+def slices(nvml: Any, gpu: Any) -> list[Any]:
+    """The MIG slices of a GPU, as handles of an open library; none where it is not cut."""
     try:
         current, _pending = nvml.nvmlDeviceGetMigMode(gpu)
-        if current == nvml.NVML_DEVICE_MIG_ENABLE:
-            count = nvml.nvmlDeviceGetMaxMigDeviceCount(gpu)
-            slices = [_slice(nvml, gpu, index) for index in range(count)]
+        if current != nvml.NVML_DEVICE_MIG_ENABLE:
+            return []
+        count = nvml.nvmlDeviceGetMaxMigDeviceCount(gpu)
+        found = [_slice(nvml, gpu, index) for index in range(count)]
     except nvml.NVMLError:  # a GPU or driver that knows no MIG
-        return [gpu]
-    return [device for device in slices if device is not None] or [gpu]
+        return []
+    return [device for device in found if device is not None]
 
 
 def _slice(nvml: Any, gpu: Any, index: int) -> Any | None:

@@ -3,7 +3,6 @@
 https://www.kernel.org/doc/html/latest/filesystems/proc.html; a machine without /proc has gaps and no rows.
 """
 
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
 
@@ -27,10 +26,11 @@ class HostSource:
     """A source of server rows with the target `client`; shares of processors are those since the row before."""
 
     name = TARGET
+    every_s: float | None = None
 
     def __init__(self, root: Path = Path("/proc")) -> None:
         self._root = root
-        self._last: Mapping[str, _Cpu] = {}
+        self._last: dict[str, _Cpu] = {}
 
     def take(self, clock: Clock) -> Taken:
         """The figures now; the first time without shares, as there is no row before."""

@@ -74,7 +74,7 @@ class Sampler:
             pacer.start()
 
     def stop(self) -> None:
-        """Let each source finish what it is at, and close it; a second call does nothing."""
+        """Ask each source once more, and close it; a second call does nothing."""
         self._stopping.set()
         for pacer in self._pacers:
             pacer.end(_STOPPING_S)
@@ -101,7 +101,7 @@ class _Pacer:
         self.level: Level | None = None
         self.failure: VramError | None = None
         self._source, self._log, self._clock = source, log, clock
-        self._interval_s, self._stopping = interval_s, stopping
+        self._interval_s, self._stopping = source.every_s or interval_s, stopping
         self._gap: _Gap | None = None
         self._thread = threading.Thread(target=self._run, name=f"sample {source.name}", daemon=True)
 
@@ -116,6 +116,7 @@ class _Pacer:
         try:
             while not self._stopping.wait(self._until_next()):
                 self._once()
+            self._once()  # what the load left behind
             self._close_gap(self._clock.now_s(), still_open=True)
         except VramError as error:
             self.failure = error

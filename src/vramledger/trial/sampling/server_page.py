@@ -35,6 +35,8 @@ class ServerPage:
     `timeout_s` bounds one reading; a slower answer is a gap.
     """
 
+    every_s: float | None = None
+
     def __init__(self, target: Target, timeout_s: float = 5.0) -> None:
         self.name = target.name
         self._connection = PageConnection(target.url, target.headers, timeout_s)

@@ -51,9 +51,13 @@ class Missed(Exception):
 
 
 class Source(Protocol):
-    """Something that is sampled; used by one thread only."""
+    """Something that is sampled, by one thread.
+
+    `every_s` is its own interval where the sampler's would be too short.
+    """
 
     name: str
+    every_s: float | None
 
     def take(self, clock: Clock) -> Taken:
         """Ask once.

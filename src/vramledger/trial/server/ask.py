@@ -179,7 +179,7 @@ def _from_page(found: Fetched, reader: PageReader, values: Mapping[int, float]) 
 
 
 def _drafts(count: float | None, reader: PageReader) -> bool | None:
-    """vLLM shows the counters where it drafts only; others show them always."""
+    """Of vLLM the counters are there where it drafts only; others show them always."""
     if engine_of(series.raw_name for series in reader.series) == "vllm":
         return count is not None
     return True if count else None
