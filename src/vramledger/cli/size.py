@@ -41,7 +41,19 @@ _SIMULATES: Final = ("duckdb", "ibis", "numba", "numpy", "pyarrow", "scipy")
 @click.option(
     "--simulate", is_flag=True, help="Play the best candidates in the simulator: speed and queue."
 )
-@click.option("--simulate-top", type=int, help="How many of them; 3 by default.")
+@click.option(
+    "--simulate-top",
+    type=int,
+    help="How many of them, 3 by default; and what else does on as many GPUs.",
+)
+@click.option(
+    "--limit",
+    "contract",
+    multiple=True,
+    metavar="LIMIT",
+    help='With --simulate, a line of every scenario\'s contract, as "ttft_s p95 <= 2" or '
+    '"success >= 99%"; repeatable, and beside those of a plan.',
+)
 @click.option(
     "--seed", type=click.IntRange(min=0), help="Of every draw of --simulate; 0 by default."
 )
@@ -52,6 +64,7 @@ def command(
     *,
     simulate: bool,
     simulate_top: int | None,
+    contract: tuple[str, ...],
     seed: int | None,
     tiers: bool,
     as_json: bool,
@@ -66,7 +79,9 @@ def command(
     from vramledger.sizing.ask import Asked
 
     asked = Asked(**options)
-    played = {"simulate": simulate, "simulate_top": simulate_top, "seed": seed}
+    played = {
+        "simulate": simulate, "simulate_top": simulate_top, "contract": contract, "seed": seed
+    }  # fmt: skip
     if tiers:
         _refuse_with_tiers({**options, **played})
         return _tiers(target, asked, as_json=as_json)
@@ -76,7 +91,9 @@ def command(
         need_full("vram size --simulate", _SIMULATES)
     elif simulate_top is not None or seed is not None:
         raise BadInput("--simulate-top and --seed are of a simulation; add --simulate.")
-    question = _question(target, asked)
+    elif contract:
+        raise BadInput("--limit is held against a simulation; add --simulate.")
+    question = _agreed(_question(target, asked), contract)
     sizing = size(question)
     if simulate:
         sizing = _simulated(sizing, question, simulate_top, seed)
@@ -96,12 +113,25 @@ def command(
 def _simulated(
     sizing: "Sizing", question: "Question", top: int | None, seed: int | None
 ) -> "Sizing":
-    from vramledger.cli.workload.progress_bar import progress_bar
+    from vramledger.cli.candidate_bar import candidate_bar
     from vramledger.sizing.simulated.sized import TOP, Asked, simulated
 
     asked = Asked(TOP if top is None else top, seed or 0)
-    with progress_bar("simulate", "requests") as bar:
-        return simulated(sizing, question, asked, bar)
+    with candidate_bar() as announce:
+        return simulated(sizing, question, asked, announce)
+
+
+def _agreed(question: "Question", limits: tuple[str, ...]) -> "Question":
+    """The question with those limits in every scenario's contract."""
+    from dataclasses import replace
+
+    from vramledger.cli.limit_option import with_limits
+
+    scenarios = tuple(
+        replace(each, contract=with_limits(each.contract, limits) or each.contract)
+        for each in question.scenarios
+    )
+    return replace(question, scenarios=scenarios)
 
 
 def _question(target: str, asked: "Asked") -> "Question":

@@ -19,6 +19,7 @@ _FEW: Final = 6  # cards up to which every choice is shown and explained
 _ROWS_A_CARD: Final = 3
 _MOST_CARDS: Final = 25  # fitting cards in one table
 _SIMULATED: Final = "the contract in simulation"
+_CAP: Final = " (cap)"
 _NAMES: Final = 6  # names of failing cards told for one rule
 
 
@@ -100,10 +101,11 @@ def _table(cards: Sequence[CardResult], rows_a_card: int, money: str | None) -> 
     rows = [_row(c) for card in cards for c in _shown(card, rows_a_card)]
     head = tuple(money or "" if i == _PER_HOUR else name for i, name in enumerate(_HEAD))
     if money is not None:
-        return table(head, rows, _RIGHT)
+        return [*table(head, rows, _RIGHT), *_legend(rows)]
     kept = [i for i in range(len(head)) if i != _PER_HOUR]
     right = frozenset(kept.index(i) for i in _RIGHT if i != _PER_HOUR)
-    return table([head[i] for i in kept], [[row[i] for i in kept] for row in rows], right)
+    shown = table([head[i] for i in kept], [[row[i] for i in kept] for row in rows], right)
+    return [*shown, *_legend(rows)]
 
 
 def _shown(card: CardResult, most: int) -> list[Candidate]:
@@ -128,11 +130,11 @@ def _row(c: Candidate) -> tuple[str, ...]:
     return (
         c.accelerator.name,
         span(c.gpus_low, c.gpus, c.gpus_high),
-        f"{_layout(c)} x {c.replicas}",
+        c.placed,
         c.precision.label,
         f"{c.kv_tokens.value:,.0f}" if c.kv_tokens else "",
-        "/".join(f"{count}" for count in tightest.held.values()) if tightest else "",
-        f"{c.idle_share:.0%}" if c.idle_share is not None else "",
+        _counts(tightest, c.cap) if tightest else "",
+        f"{c.idle_share:.0%}" if c.idle_share is not None else "-",
         f"{c.price_per_hour:.2f}" if c.price_per_hour is not None else "",
         c.memory,
         c.speed,
@@ -140,9 +142,22 @@ def _row(c: Candidate) -> tuple[str, ...]:
     )
 
 
+def _counts(holding: Holding, cap: int | None) -> str:
+    """``256/256 (cap)/201``: the mark stands behind the last count that the limit of sequences decides."""
+    capped = [cap is not None and count >= cap for count in holding.held.values()]
+    last = max((place for place, at_cap in enumerate(capped) if at_cap), default=None)
+    said = (f"{n}{_CAP if at == last else ''}" for at, n in enumerate(holding.held.values()))
+    return "/".join(said)
+
+
+def _legend(rows: Sequence[Sequence[str]]) -> list[str]:
+    """What marks in the table mean, where there are any."""
+    capped = any(cell.count(_CAP) for row in rows for cell in row)
+    return ["(cap): --max-num-seqs decides, not memory."] if capped else []
+
+
 def _layout(c: Candidate) -> str:
-    stages = f" PP{c.layout.pp}" if c.layout.pp > 1 else ""
-    return f"TP{c.layout.tp}{stages}{' EP' if c.layout.expert_parallel else ''}"
+    return c.placed.rpartition(" x ")[0]
 
 
 def _explained(card: CardResult, currency: str) -> list[str]:
@@ -169,7 +184,7 @@ def _explained(card: CardResult, currency: str) -> list[str]:
 def _not_recommended(card: CardResult) -> list[str]:
     """What fits in memory and fails in the simulation."""
     return [
-        f"  not recommended: {_layout(c)} x {c.replicas}, {c.precision.label}: {c.reason}"
+        f"  not recommended: {c.placed}, {c.precision.label}: {c.reason}"
         for c in card.candidates
         if c.fits and not c.recommended
     ]

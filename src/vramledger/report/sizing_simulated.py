@@ -19,12 +19,22 @@ def simulated_lines(candidate: Candidate) -> Iterator[str]:
         return
     for run in found.runs:
         yield f"  SIMULATED {run.scenario} ({run.load}): {_seen(run.main)}"
+        if run.slow is not None:
+            yield f"    at the slow end of the step times: {_seen(run.slow)}"
         if run.without_hits is not None:
             yield f"    without prefix hits: {_seen(run.without_hits)}"
-        for line in run.main.lines:
-            yield f"    {_VERDICTS[line.holds]} {line.asked}: {line.found}"
+        yield from _contract_lines(run)
     for note in dict.fromkeys(note for run in found.runs for note in run.notes):
         yield f"    {note}"
+
+
+def _contract_lines(run: ScenarioRun) -> Iterator[str]:
+    """Every line of the contract as expected, with the slow end's figure beside it."""
+    slow = {} if run.slow is None else {line.asked: line for line in run.slow.lines}
+    for line in run.main.lines:
+        pessimistic = slow.get(line.asked)
+        beside = "" if pessimistic is None else f" ({pessimistic.found} at the slow end)"
+        yield f"    {_VERDICTS[line.holds]} {line.asked}: {line.found}{beside}"
 
 
 def _seen(seen: Seen) -> str:
@@ -61,6 +71,8 @@ def _run(run: ScenarioRun) -> dict[str, Any]:
         "basis": run.basis,
         "load": run.load,
         **_figures(run.main),
+        "slow_end": None if run.slow is None else _figures(run.slow),
+        "part": run.part or None,
         "without_prefix_hits": None if without is None else _figures(without),
         "fails": list(run.fails),
         "notes": list(run.notes),

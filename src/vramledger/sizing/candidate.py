@@ -101,6 +101,7 @@ class Candidate:
     price_per_hour: float | None = None
     quality: tuple[str, ...] = ()
     limit: str = ""  # what bounds the requests held: "memory" or "max-num-seqs"
+    cap: int | None = None  # requests that a replica's --max-num-seqs lets run at once
     notes: tuple[str, ...] = ()
     memory: str = HOLDS_NOT
     speed: str = NOT_CHECKED
@@ -112,6 +113,13 @@ class Candidate:
         return self.replicas * self.layout.world
 
     @property
+    def placed(self) -> str:
+        """Layout and replicas: ``TP1 PP2 x 2``."""
+        layout = self.layout
+        stages = f" PP{layout.pp}" if layout.pp > 1 else ""
+        return f"TP{layout.tp}{stages}{' EP' if layout.expert_parallel else ''} x {self.replicas}"
+
+    @property
     def recommended(self) -> bool:
         """Whether it fits and no simulation speaks against it."""
         return self.fits and (self.simulated is None or not self.simulated.fails)
@@ -120,6 +128,11 @@ class Candidate:
     def played(self) -> bool:
         """Whether a simulation says something of it."""
         return self.simulated is not None and bool(self.simulated.runs)
+
+    @property
+    def surely_fails(self) -> bool:
+        """Whether a simulation of all requests fails at the expected step times."""
+        return self.simulated is not None and self.simulated.fails_surely
 
     @property
     def tightest(self) -> Holding | None:
@@ -192,12 +205,13 @@ class Sizing:
     def known(self) -> bool:
         """Whether the answer is known: the weights are, and something fits or is known not to.
 
-        What fits and was not simulated, though that was asked, leaves a failure of all others open.
+        What fits leaves a failure of all others open where it was not simulated, though that was asked, or
+        fails only at the slow end of the step times or on a part of the requests.
         """
         if self.weights_unknown is not None:
             return False
         if self.simulated and self.fits and not self.holds and not self.unmet:
-            return not any(c.fits and not c.played for c in self._candidates)
+            return not any(c.fits and not c.surely_fails for c in self._candidates)
         settled = self.fits or bool(self.unmet)
         return settled or any(c.known for c in self._candidates)
 

@@ -156,6 +156,7 @@ class Evaluator:
             extra=choice.extra,
             price_per_hour=None if price is None else price * tightest.replicas * world,
             quality=evidence_owed(choice.precision),
+            cap=sequences,
             limit="max-num-seqs" if tightest.held[self.question.share] >= sequences else "memory",
             notes=self._notes(choice, found.deployment),
             memory=HOLDS,

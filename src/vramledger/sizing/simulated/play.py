@@ -1,6 +1,7 @@
 """One candidate in the simulator: every scenario, judged."""
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Final, TypeAlias
 
 from vramledger.errors import CannotKnow
@@ -8,16 +9,23 @@ from vramledger.frozen import frozen
 from vramledger.ledger.case import Case
 from vramledger.plan.requirement import Kind, Scenario
 from vramledger.simulate.answers import Answers
+from vramledger.simulate.ends import with_ends
+from vramledger.simulate.judged import Line
+from vramledger.simulate.load import prepared
+from vramledger.simulate.offered import read_offered
 from vramledger.simulate.run import NotServed, Simulation, simulate_case
 from vramledger.simulate.run import Question as Simulate
 from vramledger.simulate.serving import Serving
 from vramledger.sizing.candidate import Candidate
 from vramledger.sizing.evaluate import Choice, Evaluator
+from vramledger.sizing.simulated.bounded import Bounded, bounded, needs_bounds
 from vramledger.sizing.simulated.load import Playable
 from vramledger.sizing.simulated.result import ContractLine, ScenarioRun, Seen, Simulated
 
 Progress: TypeAlias = Callable[[int, int], None]
+Announce: TypeAlias = Callable[[str], Progress]  # told what is played next
 _DRAINS: Final = "the queue drains"  # as a contract's line says it
+_AT_SLOW_END: Final = " at the slow end of the step times"
 
 
 @frozen
@@ -35,7 +43,7 @@ class Stage:
     evaluator: Evaluator
     acts: Sequence[Act]
     seed: int
-    progress: Progress
+    announce: Announce
 
 
 def play(stage: Stage, candidate: Candidate) -> Simulated:
@@ -48,15 +56,45 @@ def play(stage: Stage, candidate: Candidate) -> Simulated:
     not_played: list[str] = []
     for act in stage.acts:
         try:
-            found = simulate_case(_question(stage, candidate, act), stage.progress)
+            found = _played(stage, candidate, act)
         except CannotKnow as error:
             not_played.append(str(error))
             continue
         if isinstance(found, NotServed):
             not_played.append(found.reason)
         else:
-            runs.append(_run(act, found))
+            runs.append(found)
     return Simulated(tuple(runs), tuple(dict.fromkeys(not_played)))
+
+
+def _played(stage: Stage, candidate: Candidate, act: Act) -> ScenarioRun | NotServed:
+    """One scenario as expected and, where that serves it, at the slow end of the step times."""
+    name = f"{candidate.accelerator.name} {candidate.placed}"
+    progress = stage.announce(f"{name}, {act.scenario.name}")
+    question, part = _question(stage, candidate, act), _part(stage, candidate, act)
+    found = simulate_case(question, progress, None if part is None else part.offered)
+    if isinstance(found, NotServed):
+        return found
+    run = _run(act, found, "" if part is None else part.said)
+    if run.fails:
+        return run
+    progress = stage.announce(f"{name}, {act.scenario.name}{_AT_SLOW_END}")
+    ends = with_ends(found, progress).ends
+    return run if ends is None else _with_slow_end(run, _seen(ends.slow), act)
+
+
+def _part(stage: Stage, candidate: Candidate, act: Act) -> Bounded | None:
+    """The requests that are played where those of the whole scenario would take minutes; None for all."""
+    if not needs_bounds(candidate):
+        return None
+    with prepared(act.load.part, stage.seed) as path:
+        offered = read_offered(path, stage.seed)
+    return bounded(offered, closed=act.load.in_flight is not None)
+
+
+def _with_slow_end(run: ScenarioRun, slow: Seen, act: Act) -> ScenarioRun:
+    fails = tuple(f"{reason}{_AT_SLOW_END}" for reason in _fails(slow, act))
+    return replace(run, slow=slow, fails=fails, sure=not fails)
 
 
 def _question(stage: Stage, candidate: Candidate, act: Act) -> Simulate:
@@ -81,8 +119,11 @@ def _question(stage: Stage, candidate: Candidate, act: Act) -> Simulate:
     )
 
 
-def _run(act: Act, found: Simulation) -> ScenarioRun:
+def _run(act: Act, found: Simulation, part: str) -> ScenarioRun:
     main = _seen(found.main.answers)
+    step_by_step = (
+        f"Pipeline stages are simulated step by step, which is slow, so only {part} were played."
+    )
     return ScenarioRun(
         scenario=act.scenario.name,
         load=act.load.said,
@@ -91,7 +132,9 @@ def _run(act: Act, found: Simulation) -> ScenarioRun:
         without_hits=None if found.own is None else _seen(found.no_hits.answers),
         fails=tuple(_fails(main, act)),
         basis=str(found.basis),
-        notes=found.notes,
+        notes=(*((step_by_step,) if part else ()), *found.notes),
+        part=part,
+        sure=not part,
     )
 
 
@@ -107,9 +150,17 @@ def _seen(found: Answers) -> Seen:
         queue_drains=found.queue_drains,
         preemptions=found.recomputing.preemptions,
         requests=found.requests,
-        lines=tuple(ContractLine(line.asked, line.found, line.holds) for line in found.lines),
+        lines=tuple(map(_line, found.lines)),
         stuck=found.stuck,
+        serves=found.served_anybody,
     )
+
+
+def _line(line: Line) -> ContractLine:
+    amount = line.amount
+    latency = amount is not None and amount.name.endswith("_s")
+    used = amount.value / amount.threshold if amount is not None and latency else None
+    return ContractLine(line.asked, line.found, line.holds, used)
 
 
 def _fails(seen: Seen, act: Act) -> list[str]:
@@ -119,8 +170,8 @@ def _fails(seen: Seen, act: Act) -> list[str]:
         found.append(seen.stuck)
     elif _overloaded(seen, act):
         found.append("the queue grows as long as requests arrive")
-    if not seen.requests["ok"] + seen.requests["cancelled"]:
-        found.append("no request is answered")
+    if not seen.serves:
+        found.append("no request is answered in time")
     return found
 
 

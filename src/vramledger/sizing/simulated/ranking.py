@@ -1,8 +1,15 @@
 """The order of a card's candidates once some were simulated."""
 
 from collections.abc import Sequence
+from typing import Final
 
+from vramledger.frozen import frozen
 from vramledger.sizing.candidate import Candidate, CardResult, Smaller
+from vramledger.sizing.simulated.result import ContractLine, ScenarioRun
+
+TIE: Final = (
+    0.01  # goodputs that differ by less are alike: which requests end inside the span decides that
+)
 
 
 def passes(candidate: Candidate) -> bool:
@@ -11,35 +18,78 @@ def passes(candidate: Candidate) -> bool:
 
 
 def ranked(card: CardResult, candidates: Sequence[Candidate]) -> CardResult:
-    """Those that pass first, then those that were not played, by GPUs; then those that fail."""
-    ordered = tuple(sorted(candidates, key=_rank))
+    """Those that pass first, by GPUs and merit; then those that were not played, then those that fail, by GPUs.
+
+    Of equal GPUs a candidate of which all requests were played comes before one of which a part was; then goodput
+    decides, which on as many GPUs is goodput a GPU; where that is alike, who is furthest from the limits of the
+    contract, and without one the E2E latency.
+    """
+    most = _most_goodput(candidates)
+    ordered = tuple(sorted(candidates, key=lambda one: _rank(one, most)))
     if not any(c.played for c in candidates):
         return CardResult(card.accelerator, ordered, card.smaller)
     best = next((c for c in ordered if c.recommended), None)
     return CardResult(card.accelerator, ordered, _smaller(card, ordered, best))
 
 
-def _rank(candidate: Candidate) -> tuple[bool, bool, bool, int]:
-    fits = candidate.fits
-    return (
-        not fits,
-        not candidate.recommended,
-        fits and not candidate.played,
-        candidate.gpus if fits else 0,
+def _rank(candidate: Candidate, most: dict[int, float]) -> tuple[float, ...]:
+    if not candidate.fits:
+        return (1,)
+    unplayed = not candidate.played
+    order = (0, not candidate.recommended, unplayed, candidate.gpus)
+    if not passes(candidate):
+        return order
+    merit = _merit_of(candidate)
+    less = merit.goodput < (1 - TIE) * most[candidate.gpus]
+    return (*order, merit.partly, less, merit.used, merit.e2e_s)
+
+
+@frozen
+class _Merit:
+    """How well a candidate serves what it serves: `goodput` an hour, the tightest limit's share used, seconds."""
+
+    partly: bool  # only a part of the requests was played
+    goodput: float
+    used: float
+    e2e_s: float
+
+
+def _merit_of(candidate: Candidate) -> _Merit:
+    runs = () if candidate.simulated is None else candidate.simulated.runs
+    used = (line.used for run in runs for line in _pessimistic(run) if line.used is not None)
+    waited = [run.main.e2e_p95_s for run in runs if run.people_wait]
+    return _Merit(
+        partly=any(run.part for run in runs),
+        goodput=sum(run.main.goodput_per_hour or 0.0 for run in runs),
+        used=max(used, default=0.0),
+        e2e_s=max((each for each in waited if each is not None), default=0.0),
     )
+
+
+def _pessimistic(run: ScenarioRun) -> tuple[ContractLine, ...]:
+    return run.main.lines if run.slow is None else run.slow.lines
+
+
+def _most_goodput(candidates: Sequence[Candidate]) -> dict[int, float]:
+    """The highest goodput of those that pass with all requests played, by GPUs."""
+    most: dict[int, float] = {}
+    for candidate in filter(passes, candidates):
+        merit = _merit_of(candidate)
+        reached = 0.0 if merit.partly else merit.goodput
+        most[candidate.gpus] = max(most.get(candidate.gpus, 0.0), reached)
+    return most
 
 
 def _smaller(
     card: CardResult, ordered: Sequence[Candidate], best: Candidate | None
 ) -> Smaller | None:
-    """What is smaller than the best and fails in the simulation; else what memory forbids, as before."""
+    """What takes fewer GPUs than the best and fails in the simulation; else what memory forbids, as before."""
     if best is None:
         return None
-    failed = [c for c in ordered if c.fits and not c.recommended and c.gpus <= best.gpus]
+    failed = [c for c in ordered if c.fits and not c.recommended and c.gpus < best.gpus]
     if failed:
         one = max(failed, key=lambda c: c.gpus)
-        many = f"{one.replicas} replica{'s' if one.replicas > 1 else ''}"
-        return Smaller(f"TP {one.layout.tp}, {many}", one.layout, one.replicas, one.reason, ())
+        return Smaller(one.placed, one.layout, one.replicas, one.reason, ())
     before = card.best
     same = before is not None and before.launch == best.launch and before.replicas == best.replicas
     return card.smaller if same else None

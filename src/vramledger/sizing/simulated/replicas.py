@@ -14,8 +14,9 @@ _MOST: Final = 1_024
 
 
 def with_replicas(candidate: Candidate, replicas: int) -> Candidate:
-    """The candidate with more replicas; its price and servers follow."""
+    """The candidate with more replicas; its price, its servers and what idles follow."""
     link, price, world = candidate.link, candidate.price_per_hour, candidate.layout.world
+    idle = candidate.idle_share
     many = f"{candidate.replicas} replica{'s' if candidate.replicas > 1 else ''}"
     return replace(
         candidate,
@@ -24,18 +25,20 @@ def with_replicas(candidate: Candidate, replicas: int) -> Candidate:
         gpus_high=max(candidate.gpus_high, world * replicas),
         servers=0 if link is None else ceil(replicas * world / link.gpus_a_server),
         price_per_hour=None if price is None else price / candidate.replicas * replicas,
-        idle_share=None,
+        idle_share=None if idle is None else 1.0 - (1.0 - idle) * candidate.replicas / replicas,
         reason=f"Memory needs {many}, the speed that is asked for {replicas} (simulated).",
     )
 
 
-def fewest(candidate: Candidate, passes: Callable[[Candidate], bool]) -> Candidate | None:
-    """The fewest replicas that pass, given that the candidate's own do not; None within reach of none.
+def fewest(
+    candidate: Candidate, passes: Callable[[Candidate], bool], most: int | None = None
+) -> Candidate | None:
+    """The fewest replicas that pass, given that the candidate's own do not; None where none up to `most` do.
 
     More are taken to serve no worse; each number is tried at most once.
     """
     failing, passing = candidate.replicas, None
-    limit = min(candidate.replicas * _MOST_TIMES, _MOST)
+    limit = min(candidate.replicas * _MOST_TIMES, _MOST if most is None else most)
     while passing is None and failing < limit:
         more = min(failing * 2, limit)
         if passes(with_replicas(candidate, more)):

@@ -7,11 +7,15 @@ from vramledger.frozen import frozen
 
 @frozen
 class ContractLine:
-    """One threshold in words, what the simulation found, and whether it holds; None: not checked."""
+    """One threshold in words, what the simulation found, and whether it holds; None: not checked.
+
+    `used` is what was found over what is allowed, None where that says nothing of how near the limit is.
+    """
 
     asked: str
     found: str
     holds: bool | None
+    used: float | None = None
 
 
 @frozen
@@ -32,13 +36,17 @@ class Seen:
     requests: Mapping[str, int]  # offered, and each way of ending
     lines: tuple[ContractLine, ...]
     stuck: str  # a sentence when requests could never go on, else empty
+    serves: bool = (
+        True  # whether any request was answered, in time where a contract says what that is
+    )
 
 
 @frozen
 class ScenarioRun:
     """One scenario, played. `main` has the workload's own prefix hits where it has any.
 
-    `fails` are the reasons for which the scenario is not served, a few words each; empty where it is.
+    `fails` are the reasons for which the scenario is not served, a few words each; empty where it is. They are
+    `sure` unless it is served as expected and not at the slow end, or only a part of the requests was played.
     """
 
     scenario: str
@@ -49,6 +57,11 @@ class ScenarioRun:
     fails: tuple[str, ...]
     basis: str  # of every time
     notes: tuple[str, ...]
+    slow: Seen | None = (
+        None  # `main` at the slow end of the step times, None where it fails as expected
+    )
+    part: str = ""  # which requests were played where not all were, in words
+    sure: bool = True
 
 
 @frozen
@@ -62,3 +75,13 @@ class Simulated:
     def fails(self) -> tuple[str, ...]:
         """Why the candidate is not recommended; empty where nothing speaks against it."""
         return tuple(f"{run.scenario}: {reason}" for run in self.runs for reason in run.fails)
+
+    @property
+    def fails_surely(self) -> bool:
+        """Whether a scenario fails as expected, with all of its requests played."""
+        return any(run.fails and run.sure for run in self.runs)
+
+    @property
+    def part(self) -> str:
+        """Which requests of a scenario were played where not all were; empty where all were."""
+        return next((run.part for run in self.runs if run.part), "")

@@ -14,9 +14,10 @@ from vramledger.simulate.load import Part, prepared
 from vramledger.sizing.candidate import Candidate, CardResult, Sizing
 from vramledger.sizing.evaluate import Evaluator
 from vramledger.sizing.question import Question
+from vramledger.sizing.simulated.bounded import needs_bounds
 from vramledger.sizing.simulated.choose import Place, by_rank, fitting
 from vramledger.sizing.simulated.load import NotPlayable, Playable, playable
-from vramledger.sizing.simulated.play import Act, Progress, Stage, play
+from vramledger.sizing.simulated.play import Act, Announce, Stage, play
 from vramledger.sizing.simulated.ranking import passes, ranked
 from vramledger.sizing.simulated.replicas import fewest
 from vramledger.sizing.simulated.words import queue_words, speed_words, why_not
@@ -35,11 +36,11 @@ class Asked:
     seed: int = 0
 
 
-def simulated(sizing: Sizing, question: Question, asked: Asked, progress: Progress) -> Sizing:
+def simulated(sizing: Sizing, question: Question, asked: Asked, announce: Announce) -> Sizing:
     """The sizing with its `asked.top` best candidates played, and more where a card's all fail.
 
     On such a card the others are played until one passes, and the first one with more replicas; the
-    fewest that pass become a candidate of their own.
+    fewest that pass become a candidate of their own. What else may do on as many GPUs as the best is played too.
 
     Raises:
         BadInput: `top` is out of range, or recorded requests cannot be read.
@@ -48,7 +49,7 @@ def simulated(sizing: Sizing, question: Question, asked: Asked, progress: Progre
         raise BadInput(f"--simulate-top is {asked.top}; it must be from 1 to {_MOST}.")
     with _acts(question, asked.seed) as found:
         acts, notes = found
-        stage = Stage(Evaluator(question), acts, asked.seed, progress)
+        stage = Stage(Evaluator(question), acts, asked.seed, announce)
         cards = _played(stage, sizing.cards, asked.top) if acts else sizing.cards
     checked = (
         (*sizing.checked, *_CHECKED)
@@ -96,6 +97,7 @@ def _played(stage: Stage, cards: Sequence[CardResult], top: int) -> list[CardRes
     for number in looked_at:
         if not any(map(passes, table[number])):
             _go_on(stage, table, fitting(cards, number))
+        _compare(stage, table[number])
     return [ranked(card, candidates) for card, candidates in zip(cards, table, strict=True)]
 
 
@@ -115,20 +117,44 @@ def _play_each(
 def _go_on(stage: Stage, table: list[list[Candidate]], places: list[Place]) -> None:
     """Further candidates of a card whose best ones fail; then its best one with more replicas."""
     number = places[0][0]
-    first = next(c for c in table[number] if c.played)
     for _, place in places:
         if any(map(passes, table[number])):
-            break
+            return
         _play_each(stage, table, [(number, place)], 1)
+    played = [c for c in table[number] if c.played]
+    more = _with_fewest(stage, min(played, key=needs_bounds))
+    if more is not None:
+        table[number].append(more)
+
+
+def _compare(stage: Stage, candidates: list[Candidate]) -> None:
+    """What else of the same precision may do on no more GPUs than the best of a card that pass.
+
+    Layouts on as many GPUs are played, and smaller ones that fail are with more replicas.
+    """
+    best = min(filter(passes, candidates), key=lambda c: c.gpus, default=None)
+    if best is None:
+        return
+    for place, other in enumerate(tuple(candidates)):
+        alike = other.fits and other.precision == best.precision and not needs_bounds(other)
+        if alike and other.simulated is None and other.gpus == best.gpus:
+            candidates[place] = _with(stage, other)
+        elif alike and other.played and not passes(other) and other.layout != best.layout:
+            more = _with_fewest(stage, other, best.gpus // other.layout.world)
+            if more is not None:
+                candidates.append(more)
+
+
+def _with_fewest(stage: Stage, failing: Candidate, most: int | None = None) -> Candidate | None:
+    """The candidate with the fewest replicas that pass, up to `most`; None where none do."""
     tried: dict[int, Candidate] = {}
 
     def enough(candidate: Candidate) -> bool:
         tried[candidate.replicas] = _with(stage, candidate)
         return passes(tried[candidate.replicas])
 
-    more = fewest(first, enough)
-    if more is not None:
-        table[number].append(tried[more.replicas])
+    more = fewest(failing, enough, most)
+    return None if more is None else tried[more.replicas]
 
 
 def _with(stage: Stage, candidate: Candidate) -> Candidate:

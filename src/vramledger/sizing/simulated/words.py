@@ -7,7 +7,7 @@ from vramledger.units import format_seconds
 
 
 def speed_words(found: Simulated) -> str:
-    """``PASS, TTFT 0.82 s, TPOT 31 ms, 12,300/h``: p95 of the slowest scenario, goodput of all."""
+    """``PASS, TTFT 820 ms, TPOT 31 ms, 12,300/h``: p95 of the slowest scenario, goodput of all."""
     seen = _waited_for(found)
     parts = [
         _verdict(found),
@@ -27,7 +27,8 @@ def queue_words(found: Simulated) -> str:
 
 def why_not(found: Simulated) -> str:
     """One sentence on why a candidate is not recommended."""
-    return f"In the simulation it does not serve {'; '.join(found.fails)}."
+    where = f" of {found.part}" if found.part else ""
+    return f"In the simulation{where} it does not serve {'; '.join(found.fails)}."
 
 
 def _waited_for(found: Simulated) -> list[Seen]:
@@ -37,9 +38,10 @@ def _waited_for(found: Simulated) -> list[Seen]:
 
 
 def _verdict(found: Simulated) -> str:
+    where = " on a part" if found.part else ""
     if found.fails:
-        return "FAIL"
-    return "PASS" if any(_checked(run) for run in found.runs) else ""
+        return f"FAIL{where}" if found.fails_surely or found.part else "FAIL at the slow end"
+    return f"PASS{where}" if any(_checked(run) for run in found.runs) else ""
 
 
 def _checked(run: ScenarioRun) -> bool:
