@@ -27,6 +27,7 @@ VERBS: Final = (
     Verb("simulate", "Try", "A workload on a deployment, simulated: latency, queue, KV use."),
     Verb("sweep", "Try", "The same simulation with other settings, one by one or all."),
     Verb("predict", "Try", "Latency and throughput of a launch under a steady load."),
+    Verb("rehearse", "Try", "A deployment as a server, simulated in real time, to practise on."),
     Verb("workload", "Try", "What your requests look like, from logs, without a word of them."),
 )
 

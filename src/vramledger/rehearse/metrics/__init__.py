@@ -1,0 +1,1 @@
+"""The metrics page under the names of the rehearsed version."""

@@ -1,0 +1,42 @@
+"""Serve until a signal says stop."""
+
+import asyncio
+import signal
+from collections.abc import Callable
+
+from vramledger.errors import ExitCode
+from vramledger.rehearse.server import Options, Server
+from vramledger.rehearse.subject import Subject
+
+
+def serve(
+    subject: Subject, options: Options, *, ready: Callable[[str], None], say: Callable[[str], None]
+) -> ExitCode:
+    """Serve, and tell `ready` the address; ends with 130 after Ctrl-C, with 0 after SIGTERM.
+
+    Raises:
+        BadInput: the address or the file of true times cannot be had.
+    """
+    with asyncio.Runner() as runner:
+        return runner.run(_serve(subject, options, ready, say))
+
+
+async def _serve(
+    subject: Subject, options: Options, ready: Callable[[str], None], say: Callable[[str], None]
+) -> ExitCode:
+    loop = asyncio.get_running_loop()
+    stopped: asyncio.Future[ExitCode] = loop.create_future()
+
+    def stop(code: ExitCode) -> None:
+        if not stopped.done():
+            stopped.set_result(code)
+
+    server = Server(subject, options, loop, say)
+    address = await server.open()
+    loop.add_signal_handler(signal.SIGINT, stop, ExitCode.INTERRUPTED)
+    loop.add_signal_handler(signal.SIGTERM, stop, ExitCode.HOLDS)
+    ready(address)
+    try:
+        return await stopped
+    finally:
+        await server.close()

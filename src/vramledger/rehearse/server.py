@@ -1,0 +1,131 @@
+"""The server: sockets, the lives of the process behind them, and what all requests share."""
+
+import asyncio
+import functools
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from vramledger.errors import BadInput
+from vramledger.frozen import frozen
+from vramledger.rehearse.api.asked import Served
+from vramledger.rehearse.endpoints import ENDPOINTS, Reply, reply_to, send
+from vramledger.rehearse.faults.fault import Fault, Outage
+from vramledger.rehearse.faults.together import Faults
+from vramledger.rehearse.http.connection import Connection
+from vramledger.rehearse.http.request import HttpRequest
+from vramledger.rehearse.life import Life
+from vramledger.rehearse.subject import Subject
+from vramledger.rehearse.truth import TruthFile
+
+_BACKLOG = 2048
+
+
+@frozen
+class Options:
+    """How it is served; `port` 0 takes a free one."""
+
+    host: str = "127.0.0.1"
+    port: int = 0
+    seed: int = 0
+    speed: float = 1.0
+    faults: Sequence[Fault] = ()
+    truth: Path | None = None
+
+
+class Server:
+    """One address; `say` is given sentences for people."""
+
+    def __init__(
+        self,
+        subject: Subject,
+        options: Options,
+        loop: asyncio.AbstractEventLoop,
+        say: Callable[[str], None],
+    ) -> None:
+        self.subject, self.seed = subject, options.seed
+        self.faults = Faults(options.faults, options.seed)
+        self.truth_file = TruthFile(options.truth)
+        self.served = Served(
+            subject.model_names, subject.settings.max_model_len, subject.deployment.model.text.vocab
+        )
+        self.created = int(time.time())
+        self._options, self._loop, self._say = options, loop, say
+        self._connections: set[Connection] = set()
+        self._numbers = self._lives = 0
+        self.life = self._new_life()
+
+    @property
+    def life_id(self) -> str:
+        """What request ids of this life begin with."""
+        return f"{self.created:x}{self._lives:02x}"
+
+    def next_number(self) -> int:
+        """Requests are numbered as they come, over all lives."""
+        self._numbers += 1
+        return self._numbers - 1
+
+    async def open(self) -> str:
+        """Listen; the address as a URL.
+
+        Raises:
+            BadInput: the address cannot be had.
+        """
+        await self._listen(self._options.port)
+        self._outages = [
+            self._loop.call_later(outage.at_s, self._die, outage) for outage in self.faults.outages
+        ]
+        host = f"[{self._options.host}]" if ":" in self._options.host else self._options.host
+        return f"http://{host}:{self._port}"
+
+    async def close(self) -> None:
+        """Answer nobody any more."""
+        for outage in self._outages:
+            outage.cancel()
+        self._end_life()
+        await asyncio.sleep(0)  # connections that were reset have that to tell
+        self.truth_file.close()
+
+    async def _listen(self, port: int) -> None:
+        accept = functools.partial(Connection, self._handle, self._connections)
+        host = self._options.host
+        try:
+            self._listener = await self._loop.create_server(accept, host, port, backlog=_BACKLOG)
+        except (OSError, OverflowError) as error:
+            raise BadInput(
+                f"Nothing can be served on {host} port {port}: {error}; choose another --port, or 0 for a free one."
+            ) from None
+        self._port = self._listener.sockets[0].getsockname()[1]
+
+    def _handle(self, connection: Connection, request: HttpRequest) -> None:
+        reply = reply_to(self, connection, request)
+        status = 200 if reply is None else int(reply.status)
+        handler = request.path if request.path in ENDPOINTS else "none"
+        page = self.life.page
+        over = functools.partial(page.answered, handler, request.method, status)
+        connection.on_over = over
+        if isinstance(reply, Reply):
+            send(connection, reply)
+
+    def _new_life(self) -> Life:
+        self._lives += 1
+        options = self._options
+        return Life(self.subject, self._loop, seed=options.seed, speed=options.speed, say=self._say)
+
+    def _end_life(self) -> None:
+        self._listener.close()
+        for connection in tuple(self._connections):
+            connection.reset()
+        self.life.end()
+
+    def _die(self, outage: Outage) -> None:
+        """All that is under way is lost."""
+        self._say(
+            f"The rehearsed server dies, and is back in {outage.lasts_s:g} s, as --fault restart asks."
+        )
+        self._end_life()
+        self._loop.call_later(outage.lasts_s, self._rise)
+
+    def _rise(self) -> None:
+        self.life = self._new_life()
+        self._rising = self._loop.create_task(self._listen(self._port))
