@@ -20,19 +20,20 @@ from vramledger.trial.prompts.learning import common_words
 # How GPT-4's and Llama 3's tokenizers cut a text, in short: a word takes the one character before it along.
 _WORDS = r"[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+"
 SIZE = 2400
+_UNKNOWN = "<unk>"
 
 
 def _text() -> list[str]:
     draws = random.Random(7)
-    words = common_words()[::2] + ["Zug", "naïve", "2026", "end."]
+    words = [*common_words()[::2], "Zug", "naïve", "2026", "end."]
     weights = [1 / (place + 5) for place in range(len(words))]
     return [" ".join(draws.choices(words, weights, k=200)) + "\n" for _ in range(300)]
 
 
 @cache
-def byte_level() -> Tokenizer:
+def byte_level() -> Any:
     """As GPT-2's and Qwen's: bytes, cut before words; nothing is added."""
-    made: Any = Tokenizer(models.BPE())
+    made = Tokenizer(models.BPE())
     made.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
     made.decoder = decoders.ByteLevel()
     alphabet = pre_tokenizers.ByteLevel.alphabet()
@@ -44,9 +45,9 @@ def byte_level() -> Tokenizer:
 
 
 @cache
-def begins_marked() -> Tokenizer:
+def begins_marked() -> Any:
     """As Llama 3's: bytes cut by an expression, and a mark of the beginning."""
-    made: Any = Tokenizer(models.BPE(ignore_merges=True))
+    made = Tokenizer(models.BPE(ignore_merges=True))
     made.pre_tokenizer = pre_tokenizers.Sequence(
         [
             pre_tokenizers.Split(Regex(_WORDS), "isolated"),
@@ -68,12 +69,12 @@ def begins_marked() -> Tokenizer:
 
 
 @cache
-def pieces() -> Tokenizer:
+def pieces() -> Any:
     """As Llama 2's: SentencePiece's BPE, whose merges see the whole text."""
-    made: Any = Tokenizer(models.BPE(unk_token="<unk>", fuse_unk=True))
+    made = Tokenizer(models.BPE(unk_token=_UNKNOWN, fuse_unk=True))
     made.pre_tokenizer = pre_tokenizers.Metaspace()
     trainer = trainers.BpeTrainer(
-        vocab_size=SIZE, special_tokens=["<unk>", "<s>"], show_progress=False
+        vocab_size=SIZE, special_tokens=[_UNKNOWN, "<s>"], show_progress=False
     )
     made.train_from_iterator(_text(), trainer)
     made.pre_tokenizer = None
@@ -88,13 +89,13 @@ def pieces() -> Tokenizer:
 
 
 @cache
-def unigram() -> Tokenizer:
+def unigram() -> Any:
     """As T5's and XLM-R's: SentencePiece's unigram model."""
-    made: Any = Tokenizer(models.Unigram())
+    made = Tokenizer(models.Unigram())
     made.pre_tokenizer = pre_tokenizers.Metaspace()
     made.decoder = decoders.Metaspace()
     trainer = trainers.UnigramTrainer(
-        vocab_size=SIZE, special_tokens=["<unk>", "</s>"], unk_token="<unk>", show_progress=False
+        vocab_size=SIZE, special_tokens=[_UNKNOWN, "</s>"], unk_token=_UNKNOWN, show_progress=False
     )
     made.train_from_iterator(_text(), trainer)
     made.post_processor = processors.TemplateProcessing(
@@ -104,9 +105,9 @@ def unigram() -> Tokenizer:
 
 
 @cache
-def joins_words() -> Tokenizer:
+def joins_words() -> Any:
     """A tokenizer whose tokens run over blanks, so that words do not add up."""
-    made: Any = Tokenizer(models.BPE())
+    made = Tokenizer(models.BPE())
     made.decoder = decoders.Fuse()
     made.train_from_iterator(
         [line[:400] for line in _text()],

@@ -18,9 +18,8 @@ from vramledger.trial.prompts.lexicon import MOST, Lexicon, even_number
 from vramledger.trial.prompts.token_source import TokenSource
 from vramledger.workload.operators.draws import generator
 
-LEAD: Final = (
-    "The"  # begins every prompt, so that templates that strip blanks leave the count alone
-)
+# Prompts begin with one of these, so that templates that strip blanks change no count.
+LEADS: Final = ("The", "the", "A", "a")
 _WORD: Final = re.compile(r"[A-Za-z]{2,12}")
 _AT_ONCE: Final = 200
 _TRIED: Final = 100  # candidates for the word between
