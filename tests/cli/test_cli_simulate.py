@@ -150,6 +150,58 @@ def test_a_plans_contract_decides(
     assert (found["goodput_per_hour"] > 0) == (code == ExitCode.HOLDS)
 
 
+@pytest.mark.usefixtures("folder")
+def test_a_contract_that_turns_within_the_band_cannot_be_signed(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    found = answered(capsys, "--workload", "w.parquet", "-o", "r")
+    here, slow = (end["tpot_s"]["p95"] for end in (found, found["slow_end"]))
+    limit = f"tpot_s p95 <= {(here + slow) / 2:.6f}"
+    asked = ("--workload", "w.parquet", "--limit", limit)
+    turned = answered(capsys, *asked, "-o", "s", code=ExitCode.CANNOT_KNOW)
+    (line,) = turned["contract"]
+    assert (line["holds"], line["verdict"]) == (True, "holds, not at the slow end")
+    assert float(line["slow_end"]) == pytest.approx(slow, rel=1e-3)
+    assert (turned["verdict"], turned["fast_end"]) == (line["verdict"], None)
+    simulated(*asked, "-o", "t", code=ExitCode.CANNOT_KNOW)
+    said = capsys.readouterr().out.splitlines()
+    (text,) = (one for one in said if one.startswith("INCONCLUSIVE tpot_s p95 <= "))
+    assert text.endswith(" s at the slow end, which fails")
+    factor = turned["step_times"]["slow_factor"]
+    assert (
+        "verdict      INCONCLUSIVE: the contract holds as expected, not at the slow end of the step times "
+        f"(x{factor:.2f})"
+    ) in said
+    assert next(one for one in said if "p50" in one).endswith("p95 slow end  p99 slow end")
+
+
+@pytest.mark.usefixtures("folder")
+def test_clients_with_a_limit_of_time_are_shown_and_refused(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    asked = ("--workload", "w.parquet", "--client-timeout")
+    found = answered(
+        capsys, *asked, "0.5", "-o", "r", "--limit", "success >= 99%", code=ExitCode(1)
+    )
+    assert (found["client_timeout_s"], found["verdict"]) == (0.5, "fails")
+    assert 0 < found["requests"]["timed_out"] < 80
+    assert found["requests"]["ok"] == 80 - found["requests"]["timed_out"]
+    assert json.loads(Path("r", "run.json").read_text())["client_timeout_s"] == 0.5
+    said = "it is a number of seconds above 0, up to 1e+09."
+    for given in ("0", "-1", "nan"):
+        assert (
+            refused(capsys, LAUNCH, *CARD, *asked, given) == f"--client-timeout is {given}; {said}"
+        )
+
+
+@pytest.mark.usefixtures("folder")
+def test_a_closed_loop_has_no_safe_rate(capsys: pytest.CaptureFixture[str]) -> None:
+    simulated("--workload", "w.parquet", "-o", "r", "--closed", "4")
+    assert "safe load" not in capsys.readouterr().out
+    found = answered(capsys, "--workload", "w.parquet", "-o", "s", "--closed", "4")
+    assert found["theory"]["safe_requests_per_s"] is None
+
+
 def test_a_request_that_the_engine_refuses_is_rejected_and_nothing_holds(
     folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

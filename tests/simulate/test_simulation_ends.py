@@ -1,0 +1,133 @@
+"""The ends of the band of the step times: slower steps, and a verdict that must hold at the slow end."""
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from steady_requests import poisson
+from stored_workloads import stored
+from vramledger.engine.read import read_launch
+from vramledger.evidence import Basis
+from vramledger.hardware.catalogue import find
+from vramledger.ledger.case import Case
+from vramledger.model.load import load_model
+from vramledger.plan.requirement import Contract, LatencyLimit
+from vramledger.simulate.ends import Ends, with_ends
+from vramledger.simulate.judged import Line
+from vramledger.simulate.load import Part
+from vramledger.simulate.pace import Pace, at_pace, paces_of
+from vramledger.simulate.run import Question, Simulation, simulate_case
+from vramledger.simulate.step import Features
+from vramledger.simulate.step_cost import StepCost, fixed
+from vramledger.simulate.timing.bands import Region
+from vramledger.simulate.timing.coefficients import shipped
+from vramledger.simulate.verdict import LineVerdict, Verdict, line_verdicts, verdict_of
+
+MODEL = "meta-llama/Llama-3.1-8B"
+LAUNCH = f"vllm serve {MODEL} --max-model-len 8192"
+
+
+def quiet(_done: int, _of_all: int) -> None:
+    return
+
+
+def simulated(folder: Path, **asked: Any) -> Simulation:
+    rows = [row | {"row": number} for number, row in enumerate(poisson(60, 6, 400, 80))]
+    path = stored(folder / "w.parquet", rows)
+    case = Case(read_launch(LAUNCH), load_model(MODEL), find("H100-80GB-SXM", "test"), "0.18.0")
+    found = simulate_case(Question(case, Part(path), **asked), quiet)
+    assert isinstance(found, Simulation)
+    return found
+
+
+def tpot_under(seconds: float) -> Contract:
+    return Contract(latency={"tpot_s": (LatencyLimit(None, {0.95: seconds}),)})
+
+
+@given(
+    st.floats(0.5, 2),
+    st.integers(0, 8192),
+    st.integers(0, 256),
+    st.integers(0, 1 << 20),
+)
+def test_every_step_takes_the_factor_as_long(
+    factor: float, prompts: int, decodes: int, context: int
+) -> None:
+    cost = StepCost(
+        constant=fixed(5e6),
+        prefill_tokens=fixed(2e4),
+        decode_context=fixed(50),
+        by_tokens=tuple(fixed(1e3 * size) for size in range(9000)),
+    )
+    features = Features(
+        prefill_tokens=prompts,
+        prefill_requests=1,
+        decode_tokens=decodes,
+        decode_requests=decodes,
+        decode_context=context,
+    )
+    assert at_pace(cost, factor)(features) == pytest.approx(factor * cost(features), rel=1e-6)
+
+
+def test_the_ends_hold_the_bands_with_and_without_waiting_and_widen_outside() -> None:
+    fit = shipped()
+    inside, outside = (paces_of(fit, Region(power, ())) for power in (1.0, 2.0))
+    assert inside.slow == pytest.approx(1 / min(fit.tpot.low, fit.tpot_waiting.low))
+    assert inside.fast == pytest.approx(1 / max(fit.tpot.high, fit.tpot_waiting.high))
+    assert outside.slow == pytest.approx(inside.slow**2)
+    assert (inside.of(Pace.SLOW), inside.of(Pace.EXPECTED)) == (inside.slow, 1.0)
+
+
+def test_the_slow_end_is_what_the_question_gives_at_that_pace(tmp_path: Path) -> None:
+    expected = with_ends(simulated(tmp_path), quiet)
+    slow = simulated(tmp_path, pace=Pace.SLOW)
+    assert expected.ends is not None
+    assert expected.ends.slow.latency == slow.main.answers.latency
+    assert expected.ends.fast is None  # no line fails
+    paces = expected.bench.paces
+    beside, here = (
+        one.latency["tpot_s"].p50 for one in (expected.ends.slow, expected.main.answers)
+    )
+    assert here is not None
+    assert beside is not None
+    assert beside > 1.1 * here
+    assert slow.bench.cost == at_pace(expected.bench.cost, paces.slow)
+    assert slow.basis is Basis.CALIBRATED
+
+
+def test_a_contract_between_the_ends_is_not_decided(tmp_path: Path) -> None:
+    plain = with_ends(simulated(tmp_path), quiet)
+    assert plain.ends is not None
+    expected, slow = (
+        one.latency["tpot_s"].p95 or 0.0 for one in (plain.main.answers, plain.ends.slow)
+    )
+    cases = {
+        slow * 1.01: Verdict.HOLDS,
+        (expected + slow) / 2: Verdict.NOT_AT_SLOW_END,
+        expected * 0.99: Verdict.ONLY_AT_FAST_END,
+        expected * 0.1: Verdict.FAILS,
+    }
+    for limit, verdict in cases.items():
+        asked = with_ends(simulated(tmp_path, contract=tpot_under(limit)), quiet)
+        (line,) = line_verdicts(asked.main.answers, asked.ends)
+        assert (line.verdict, verdict_of(asked)) == (verdict, verdict)
+        assert (line.fast is None) == (verdict in {Verdict.HOLDS, Verdict.NOT_AT_SLOW_END})
+
+
+def test_a_line_that_was_not_checked_has_no_verdict_at_any_end() -> None:
+    line = Line("done by 06:00", "not checked", None)
+    assert LineVerdict(line, line, line).verdict is Verdict.NOT_CHECKED
+
+
+def test_lines_are_put_beside_each_other_by_what_was_asked(tmp_path: Path) -> None:
+    found = with_ends(simulated(tmp_path, contract=tpot_under(9)), quiet)
+    assert found.ends is not None
+    answers = found.main.answers
+    other = replace(found.ends.slow, lines=(Line("other", "1", False), *answers.lines))
+    ends = Ends(found.ends.paces, other, None)
+    (line,) = line_verdicts(answers, ends)
+    assert line.slow == answers.lines[0]
