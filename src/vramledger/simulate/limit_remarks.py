@@ -24,13 +24,15 @@ def limit_remarks(contract: "Contract | None") -> Iterator[str]:
         return
     for name, limits in contract.latency.items():
         least, most = _SENSIBLE.get(name, (0.0, float("inf")))
-        for value in sorted({each for row in limits for each in row.percentiles.values()}):
+        for share, value in (each for row in limits for each in row.percentiles.items()):
             if not least <= value <= most:
-                yield _remark(name, value, above=value > most)
+                yield _remark(f"{name} p{share * 100:g}", value, above=value > most)
 
 
-def _remark(name: str, value: float, *, above: bool) -> str:
-    said = f"The limit of {plain(value)} on {name} is in seconds, as all without a unit are"
+def _remark(line: str, value: float, *, above: bool) -> str:
+    said = f"The limit of {plain(value)} on {line} is in seconds, as all without a unit are"
     if not above:
         return f"{said}: no server answers so soon."
-    return f'{said}: nearly every server keeps it. Write milliseconds as "{name} p95 <= {plain(value)}ms".'
+    return (
+        f'{said}: nearly every server keeps it. Write milliseconds as "{line} <= {plain(value)}ms".'
+    )

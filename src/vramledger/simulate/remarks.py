@@ -1,14 +1,17 @@
 """What a reader must know of how requests ended: refused, cut short, or computed again."""
 
+from math import isinf
 from typing import TYPE_CHECKING, Final
 
 from vramledger.simulate.fast.records import INCOMPLETE, REJECTED, TIMED_OUT
 
+_NO_MATTER: Final = 1.02  # of two figures
 _MANY: Final = 0.01  # the share of preempted requests from which a deployment relies on it
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from vramledger.simulate.answers import Answers
     from vramledger.simulate.figures import Figures
     from vramledger.simulate.settings import Settings
 
@@ -45,6 +48,18 @@ def remarks(figures: "Figures", settings: "Settings") -> "Iterator[str]":
             f"computed again, which can also change an answer{_lives_on_it(evicted, len(found))}. A larger "
             "KV cache, less load or a smaller --max-num-seqs ends it."
         )
+
+
+def hit_remarks(own: "Answers", without: "Answers") -> "Iterator[str]":
+    """A remark where prefix hits, which should help, do not."""
+    with_hits, none = own.latency["ttft_s"].p95, without.latency["ttft_s"].p95
+    if with_hits is None or none is None or isinf(with_hits) or with_hits <= none * _NO_MATTER:
+        return
+    yield (
+        f"TTFT p95 is longer with the workload's prefix hits than without ({with_hits:.3g} s, not {none:.3g} s): requests "
+        "with hits reach their answers sooner, which can leave fewer tokens and blocks to those that wait. Compare "
+        "running, KV use and limit of the two parts."
+    )
 
 
 def _lives_on_it(evicted: int, offered: int) -> str:

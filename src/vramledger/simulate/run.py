@@ -27,6 +27,7 @@ from vramledger.simulate.on_engines import engines_of
 from vramledger.simulate.pace import Pace, Paces, at_pace, paces_of
 from vramledger.simulate.policies import VLLM, batch_settings, policy_named
 from vramledger.simulate.priced import typical_of
+from vramledger.simulate.remarks import hit_remarks
 from vramledger.simulate.run_notes import basis_of, notes_of
 from vramledger.simulate.sanity import Sanity, sanity_of
 from vramledger.simulate.serving import PLAIN, Serving
@@ -180,7 +181,8 @@ def simulate_case(
     own = played(bench, progress, hits=True, traced=True) if hits else None
     main = own or no_hits
     sanity = sanity_of(main.offered, main.figures, main.answers, expected(bench, main.settings))
-    basis, notes = basis_of(bench), notes_of(bench, main, own)
+    hit_notes = () if own is None else hit_remarks(own.answers, no_hits.answers)
+    basis, notes = basis_of(bench), (*notes_of(bench, main, own), *hit_notes)
     contrast = None if question.policy == VLLM else _contrast(bench, progress, no_hits)
     return Simulation(
         question,
