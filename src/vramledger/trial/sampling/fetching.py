@@ -95,7 +95,16 @@ class PageConnection:
             self._connection = self._connect()
         connection = self._connection
         connection.request(self._method, self._path(), self._body, self._headers)
-        response = connection.getresponse()
+        with (
+            connection.getresponse() as response
+        ):  # whose end leaves a connection that stays open alone
+            body = self._body_of(response, end)
+            headers = {name.lower(): value for name, value in response.headers.items()}
+        if response.will_close:
+            self.close()
+        return Fetched(body, headers)
+
+    def _body_of(self, response: http.client.HTTPResponse, end: float) -> bytes:
         if response.status // 100 != 2:
             raise Missed(f"http_{response.status}", f"it answers {response.status}")
         body = bytearray()
@@ -107,11 +116,7 @@ class PageConnection:
                 raise TimeoutError
         if response.length:
             raise Missed("cut_off", "it ended before the length it had stated")
-        headers = {name.lower(): value for name, value in response.headers.items()}
-        response.close()  # of the connection, which stays open, it takes nothing
-        if response.will_close:
-            self.close()
-        return Fetched(bytes(body), headers)
+        return bytes(body)
 
     def _path(self) -> str:
         path = self._parts._replace(scheme="", netloc="", fragment="").geturl() or "/"
