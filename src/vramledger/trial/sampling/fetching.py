@@ -95,9 +95,7 @@ class PageConnection:
             self._connection = self._connect()
         connection = self._connection
         connection.request(self._method, self._path(), self._body, self._headers)
-        with (
-            connection.getresponse() as response
-        ):  # whose end leaves a connection that stays open alone
+        with connection.getresponse() as response:  # its end leaves an open connection open
             body = self._body_of(response, end)
             headers = {name.lower(): value for name, value in response.headers.items()}
         if response.will_close:
