@@ -80,8 +80,9 @@ class Observation:
     notes: tuple[str, ...] = ()
 
     def checks(self, goal: Goal) -> tuple[Check, ...]:
-        """The lines of that goal."""
-        return self.contract if goal is Goal.CONTRACT else (*self.contract, *self.headroom)
+        """The lines of that goal, each once."""
+        lines = self.contract if goal is Goal.CONTRACT else (*self.contract, *self.headroom)
+        return tuple({check.asked: check for check in lines}.values())
 
     def failed(self, goal: Goal) -> tuple[Check, ...]:
         """The lines that fail."""

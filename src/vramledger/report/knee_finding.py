@@ -84,9 +84,8 @@ def _above(limit: Limit) -> str:
     lines = broken(limit)
     if not lines:
         return ""
-    verb = "breaks" if len(lines) == 1 else "break"
-    where = "even at the lowest that was tried " if limit.held is None else "above that "
-    return f"; {where}{', '.join(lines)} {verb}"
+    where = "even at the lowest that was tried" if limit.held is None else "above that"
+    return f"; what breaks {where}: {', '.join(lines)}"
 
 
 def _decision(side: Side, axis: Axis) -> str:

@@ -1,46 +1,27 @@
 """Service against load: a panel for each line of the contract, its limit in it, and where the goals end in all."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
-from vramledger.frozen import frozen
 from vramledger.methods.knee.probes import Point
 from vramledger.methods.simulated.knee import Side, SimulatedKnee
-from vramledger.methods.subject import Axis, Check, Figures
+from vramledger.methods.subject import Axis
 from vramledger.report.html.figure import Figure
-from vramledger.report.html.series import across, line, positive, series
+from vramledger.report.html.series import across
 from vramledger.report.html.titled_table import Table
 from vramledger.report.knee import hits_said
 from vramledger.report.knee_html.markers import Marker, load, markers
+from vramledger.report.knee_html.panels import Panel, panels_of
 from vramledger.report.knee_table import BROKEN, curve
 
-_Value = Callable[[Figures], float | None]
-_NAN: Final = float("nan")
 _GAP: Final = 0.05  # of the height, between panels
 _PANEL: Final = 190  # pixels
-_OWN: Final = frozenset({"kv_p99", "preemptions"})  # amounts that are no panel of their own
-_TIMES: Final[tuple[tuple[str, str, _Value], ...]] = (
-    ("TTFT p50", "grid", lambda seen: seen.ttft_p50_s),
-    ("TTFT p95", "input", lambda seen: seen.ttft_p95_s),
-    ("E2E p95", "output", lambda seen: seen.e2e_p95_s),
-)
-_SECONDS: Final = "_s"  # the end of a name in seconds
-
-
-@frozen
-class Panel:
-    """One row of the figure: its curves, the limits in it, and what its axis is like."""
-
-    title: str
-    curves: tuple[dict[str, Any], ...]
-    limits: tuple[tuple[str, float], ...]
-    axis: dict[str, Any]
 
 
 def knee_figure(found: SimulatedKnee, side: Side) -> Figure:
     """The figure of a side that was searched, with the table of its loads."""
     points = sorted(side.points, key=lambda point: load(found.axis, point))
-    panels = list(_panels(found.axis, side, points))
+    panels = list(panels_of(found.axis, side, points))
     marked = markers(found.axis, side)
     loads = curve(found.axis, side.points)
     return Figure(
@@ -61,107 +42,6 @@ def knee_figure(found: SimulatedKnee, side: Side) -> Figure:
             (BROKEN,),
         ),
     )
-
-
-def _panels(axis: Axis, side: Side, points: Sequence[Point]) -> Iterator[Panel]:
-    slow = sorted(
-        () if side.slow is None else side.slow.points, key=lambda point: load(axis, point)
-    )
-    x = series(load(axis, point) for point in points)
-    for check in _numbered(points):
-        yield _of_line(axis, check, points, slow)
-    times = tuple(
-        _curve(name, role, x, positive(_values(points, of)), "%{y:.4g} s")
-        for name, role, of in _TIMES
-    )
-    yield Panel("seconds", times, (), {"type": "log"})
-    answered = series(_values(points, lambda seen: seen.answered_per_s))
-    yield Panel(
-        "answered/s",
-        (_curve("answered", "input + output", x, answered, "%{y:.4g}/s"),),
-        (),
-        {"rangemode": "tozero"},
-    )
-    kv = series(_values(points, lambda seen: seen.kv_p99))
-    yield Panel(
-        "KV use p99",
-        (_curve("KV use p99", "input", x, kv, "%{y:.1%}"),),
-        tuple(_headroom(points)),
-        {"tickformat": ".0%", "range": [0, 1.02]},
-    )
-
-
-def _numbered(points: Sequence[Point]) -> list[Check]:
-    """The lines of the contract that are numbers, each once."""
-    found = {check.asked: check for point in points for check in point.first.contract}
-    return [
-        check
-        for check in found.values()
-        if check.amount is not None and check.amount.name not in _OWN
-    ]
-
-
-def _of_line(axis: Axis, check: Check, points: Sequence[Point], slow: Sequence[Point]) -> Panel:
-    """What was found of one line at each load, and its threshold."""
-    amount = check.amount
-    assert amount is not None  # noqa: S101 - `_numbered` chose it
-    in_seconds = amount.name.endswith(_SECONDS)
-    shape = positive if in_seconds else series
-    curves = tuple(
-        _curve(
-            f"{check.asked.split(' <= ')[0].split(' >= ')[0]}{said}",
-            role,
-            series(load(axis, point) for point in played),
-            shape(_amounts(played, check.asked)),
-            "%{y:.4g} s" if in_seconds else "%{y:.4g}",
-            dash,
-        )
-        for said, role, dash, played in (
-            ("", "output", "solid", points),
-            (", slow end", "output", "dot", slow),
-        )
-        if played
-    )
-    unit = f"{amount.name.removesuffix(_SECONDS)} (s)" if in_seconds else amount.name
-    kind = {"type": "log"} if in_seconds else {"rangemode": "tozero"}
-    return Panel(unit, curves, ((check.asked, amount.threshold),), kind)
-
-
-def _amounts(points: Sequence[Point], asked: str) -> list[float]:
-    found = (
-        next((check.amount for check in point.first.contract if check.asked == asked), None)
-        for point in points
-    )
-    return [_NAN if amount is None else amount.value for amount in found]
-
-
-def _headroom(points: Sequence[Point]) -> Iterator[tuple[str, float]]:
-    """The strictest use of the KV cache that is safe at any load that was played."""
-    limits = [
-        check.amount.threshold
-        for point in points
-        for check in point.first.headroom
-        if check.amount is not None and check.amount.name == "kv_p99"
-    ]
-    if limits:
-        yield f"headroom: KV use p99 <= {min(limits):.1%}", min(limits)
-
-
-def _values(points: Sequence[Point], of: _Value) -> list[float]:
-    found = (of(point.first.figures) for point in points)
-    return [_NAN if value is None else value for value in found]
-
-
-def _curve(
-    name: str,
-    role: str,
-    x: list[float | None],
-    y: list[float | None],
-    said: str,
-    dash: str = "solid",
-) -> dict[str, Any]:
-    style = {"mode": "lines+markers", "marker": {"size": 4}, "line": {"dash": dash}}
-    return line(name, role, x, y, said, **style)
 
 
 def _traces(

@@ -44,7 +44,7 @@ def to_html(found: SimulatedKnee, simulation: Simulation) -> str:
         sides=sides,
         method=method(found),
         run_title=_run_title(found),
-        run_headline=headline(shown.main.answers),
+        run_headline=headline(shown.main.answers, simulation.ends),
         run_tables=run_tables(shown.main),
         run_figures=run_figures,
         notes_title=notes_title(found),
