@@ -81,13 +81,13 @@ def _prompts(report: LoadReport) -> Iterator[str]:
 def _ends(report: LoadReport) -> Iterator[str]:
     if report.cancelled:
         yield (
-            f"Given up by the client as in the workload: {report.cancelled:,} requests, of which {report.timed_out:,} by a "
-            "limit of time."
+            f"Requests that the client gives up when the workload's did: {report.cancelled:,}, of which "
+            f"{report.timed_out:,} by a limit of time."
         )
     if report.unknown_end:
         yield (
-            f"Given up in the workload at a moment it does not tell: {report.unknown_end:,} requests; they are sent to "
-            "the end."
+            f"Requests that were given up at a moment the workload does not tell: {report.unknown_end:,}; they are sent "
+            "to the end."
         )
     if report.retries:
         yield (
