@@ -71,8 +71,8 @@ def _where(limit: Limit) -> str:
     if limit.held is not None and limit.failed is not None:
         return "Between them"
     if limit.held is not None:
-        return "Above it"
-    return "At these loads" if limit.failed is None else "Below it"
+        return "Above that"
+    return "At these loads" if limit.failed is None else "Below that"
 
 
 def knee_sentence(knee: CurveKnee | None, axis: Axis) -> str:
