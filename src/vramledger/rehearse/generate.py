@@ -1,7 +1,7 @@
 """A request for an answer: from its body to the engine, and back as it comes."""
 
 import time
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from vramledger.rehearse.answering import Answering, Plan
 from vramledger.rehearse.answers import Answer, drawn_answer
@@ -11,6 +11,7 @@ from vramledger.rehearse.api.chunks import ChatChunks, Chunks, Identity, TextChu
 from vramledger.rehearse.http.connection import Connection
 from vramledger.rehearse.http.request import HttpRequest
 from vramledger.rehearse.http.sink import BodySink
+from vramledger.rehearse.live.driver import Driver
 from vramledger.rehearse.live.ticket import Ticket
 from vramledger.rehearse.text.blocks import block_names
 from vramledger.rehearse.truth import Truth
@@ -18,8 +19,6 @@ from vramledger.simulate.request import Arrival
 
 if TYPE_CHECKING:
     from vramledger.rehearse.server import Server
-
-_OK: Final = 200
 
 
 def generate(server: "Server", connection: Connection, request: HttpRequest, *, chat: bool) -> None:
@@ -49,9 +48,10 @@ def generate(server: "Server", connection: Connection, request: HttpRequest, *, 
     )
     ticket = _ticket(server, asked, answer, number, request.received_ns, answering)
     truth.expect(ticket)
-    connection.on_gone = lambda: _gone(server, ticket, truth)
+    driver = server.life.driver
+    connection.on_gone = lambda: _gone(driver, ticket, truth)
     answering.begin()
-    server.life.driver.submit(ticket)
+    driver.submit(ticket)
 
 
 def _ticket(
@@ -82,7 +82,7 @@ def _ticket(
     return Ticket(number, received, arrival, answering)
 
 
-def _gone(server: "Server", ticket: Ticket, truth: Truth) -> None:
+def _gone(driver: Driver, ticket: Ticket, truth: Truth) -> None:
     """The client went away before it had its answer."""
     truth.close(ending="gone")
-    server.life.driver.leave(ticket)
+    driver.leave(ticket)

@@ -25,18 +25,12 @@ async def _serve(
     subject: Subject, options: Options, ready: Callable[[str], None], say: Callable[[str], None]
 ) -> ExitCode:
     loop = asyncio.get_running_loop()
-    stopped: asyncio.Future[ExitCode] = loop.create_future()
-
-    def stop(code: ExitCode) -> None:
-        if not stopped.done():
-            stopped.set_result(code)
-
     server = Server(subject, options, loop, say)
-    address = await server.open()
-    loop.add_signal_handler(signal.SIGINT, stop, ExitCode.INTERRUPTED)
-    loop.add_signal_handler(signal.SIGTERM, stop, ExitCode.HOLDS)
-    ready(address)
     try:
-        return await stopped
+        address = await server.open()
+        loop.add_signal_handler(signal.SIGINT, server.stop, ExitCode.INTERRUPTED)
+        loop.add_signal_handler(signal.SIGTERM, server.stop, ExitCode.HOLDS)
+        ready(address)
+        return await server.ended
     finally:
         await server.close()

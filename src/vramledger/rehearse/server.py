@@ -5,11 +5,12 @@ import functools
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Final
 
-from vramledger.errors import BadInput
+from vramledger.errors import BadInput, ExitCode
 from vramledger.frozen import frozen
 from vramledger.rehearse.api.asked import Served
-from vramledger.rehearse.endpoints import ENDPOINTS, Reply, reply_to, send
+from vramledger.rehearse.endpoints import ENDPOINTS, reply_to, send
 from vramledger.rehearse.faults.fault import Fault, Outage
 from vramledger.rehearse.faults.together import Faults
 from vramledger.rehearse.http.connection import Connection
@@ -18,7 +19,7 @@ from vramledger.rehearse.life import Life
 from vramledger.rehearse.subject import Subject
 from vramledger.rehearse.truth import TruthFile
 
-_BACKLOG = 2048
+_BACKLOG: Final = 2048
 
 
 @frozen
@@ -34,7 +35,7 @@ class Options:
 
 
 class Server:
-    """One address; `say` is given sentences for people."""
+    """One address; `say` is given sentences for people. `ended` has the exit code once it is to end."""
 
     def __init__(
         self,
@@ -53,6 +54,10 @@ class Server:
         self._options, self._loop, self._say = options, loop, say
         self._connections: set[Connection] = set()
         self._numbers = self._lives = 0
+        self._alive = False
+        self._listener: asyncio.Server | None = None
+        self._timers: list[asyncio.TimerHandle] = []
+        self.ended: asyncio.Future[ExitCode] = loop.create_future()
         self.life = self._new_life()
 
     @property
@@ -72,16 +77,20 @@ class Server:
             BadInput: the address cannot be had.
         """
         await self._listen(self._options.port)
-        self._outages = [
-            self._loop.call_later(outage.at_s, self._die, outage) for outage in self.faults.outages
-        ]
+        for outage in self.faults.outages:
+            self._timers.append(self._loop.call_later(outage.at_s, self._die, outage))
         host = f"[{self._options.host}]" if ":" in self._options.host else self._options.host
         return f"http://{host}:{self._port}"
 
+    def stop(self, code: ExitCode) -> None:
+        """Have `ended` tell that it is to end."""
+        if not self.ended.done():
+            self.ended.set_result(code)
+
     async def close(self) -> None:
         """Answer nobody any more."""
-        for outage in self._outages:
-            outage.cancel()
+        for timer in self._timers:
+            timer.cancel()
         self._end_life()
         await asyncio.sleep(0)  # connections that were reset have that to tell
         self.truth_file.close()
@@ -90,21 +99,25 @@ class Server:
         accept = functools.partial(Connection, self._handle, self._connections)
         host = self._options.host
         try:
-            self._listener = await self._loop.create_server(accept, host, port, backlog=_BACKLOG)
-        except (OSError, OverflowError) as error:
+            listener = await self._loop.create_server(accept, host, port, backlog=_BACKLOG)
+        except (OSError, OverflowError, UnicodeError) as error:
             raise BadInput(
                 f"Nothing can be served on {host} port {port}: {error}; choose another --port, or 0 for a free one."
             ) from None
-        self._port = self._listener.sockets[0].getsockname()[1]
+        self._listener, self._port = listener, listener.sockets[0].getsockname()[1]
+        self._alive = True
 
     def _handle(self, connection: Connection, request: HttpRequest) -> None:
+        if not self._alive:
+            connection.reset()
+            return
         reply = reply_to(self, connection, request)
         status = 200 if reply is None else int(reply.status)
         handler = request.path if request.path in ENDPOINTS else "none"
-        page = self.life.page
-        over = functools.partial(page.answered, handler, request.method, status)
-        connection.on_over = over
-        if isinstance(reply, Reply):
+        connection.on_over = functools.partial(
+            self.life.page.answered, handler, request.method, status
+        )
+        if reply is not None:
             send(connection, reply)
 
     def _new_life(self) -> Life:
@@ -113,7 +126,9 @@ class Server:
         return Life(self.subject, self._loop, seed=options.seed, speed=options.speed, say=self._say)
 
     def _end_life(self) -> None:
-        self._listener.close()
+        self._alive = False
+        if self._listener is not None:
+            self._listener.close()
         for connection in tuple(self._connections):
             connection.reset()
         self.life.end()
@@ -124,8 +139,14 @@ class Server:
             f"The rehearsed server dies, and is back in {outage.lasts_s:g} s, as --fault restart asks."
         )
         self._end_life()
-        self._loop.call_later(outage.lasts_s, self._rise)
+        self._timers.append(self._loop.call_later(outage.lasts_s, self._rise))
 
     def _rise(self) -> None:
         self.life = self._new_life()
         self._rising = self._loop.create_task(self._listen(self._port))
+        self._rising.add_done_callback(self._risen)
+
+    def _risen(self, rising: "asyncio.Task[None]") -> None:
+        error = None if rising.cancelled() else rising.exception()
+        if error is not None and not self.ended.done():
+            self.ended.set_exception(error)

@@ -26,6 +26,8 @@ _LEFT_OUT: Final = (
     "use_beam_search",
 )
 
+_AS_IF_ABSENT: Final[tuple[Any, ...]] = (None, False, 0, "", [], {}, {"type": "text"})
+
 
 @frozen
 class Served:
@@ -103,7 +105,7 @@ def _refuse_left_out(body: Mapping[str, Any]) -> None:
     if count(body, "n", 1, least=1) > 1:
         raise Refusal("Only n=1 is rehearsed.", param="n")
     for name in _LEFT_OUT:
-        if body.get(name):
+        if body.get(name) not in _AS_IF_ABSENT:
             raise Refusal(f"{name} is not rehearsed; leave it out.", param=name)
 
 

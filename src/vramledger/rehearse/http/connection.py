@@ -101,8 +101,8 @@ class Connection(asyncio.Protocol):
         path = self._url.partition(b"?")[0].decode("latin-1")
         method = self._parser.get_method().decode("latin-1")
         body = b"".join(self._body)
-        self._keeps = self._parser.should_keep_alive()
-        self._waiting.append(HttpRequest(method, path, self._headers, body, received))
+        keeps = self._parser.should_keep_alive()
+        self._waiting.append(HttpRequest(method, path, self._headers, body, received, keeps))
         if len(self._waiting) > _MOST_WAITING:
             self.reset()
         elif not self._busy:
@@ -136,8 +136,9 @@ class Connection(asyncio.Protocol):
 
     def _next(self) -> None:
         if self._open and self._waiting:
-            self._busy = True
-            self._handler(self, self._waiting.popleft())
+            request = self._waiting.popleft()
+            self._busy, self._keeps = True, request.keeps_alive
+            self._handler(self, request)
 
     def _begin(self) -> None:
         self._url = b""

@@ -14,3 +14,4 @@ class HttpRequest:
     headers: Mapping[str, str]
     body: bytes
     received_ns: int
+    keeps_alive: bool = True  # whether the connection may be used again

@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable
 from typing import Final
 
-from vramledger.rehearse.live.alarm import alarm
+from vramledger.rehearse.live.alarm import Alarm, alarm
 from vramledger.rehearse.live.clock import Clock
 from vramledger.rehearse.live.live_loop import LiveLoop
 from vramledger.rehearse.live.ticket import Ticket
@@ -32,7 +32,7 @@ class Driver:
         self._late = late
         self._coming: list[Ticket] = []  # a heap by arrival
         self._sent_ns = 0  # the arrival sent last
-        self._alarm = alarm(loop, self._ring)
+        self._alarm: Alarm | None = alarm(loop, self._ring)
 
     @property
     def earliest_ns(self) -> int:
@@ -53,7 +53,9 @@ class Driver:
 
     def close(self) -> None:
         """Nothing happens any more."""
-        self._alarm.close()
+        if self._alarm is not None:
+            self._alarm.close()
+            self._alarm = None
 
     def _ring(self) -> None:
         """What is due happens, a few milliseconds of it at most before others have their turn."""
@@ -81,6 +83,8 @@ class Driver:
 
     def _wind(self) -> None:
         """Set the alarm to the next thing; a turn begins only after its own instant."""
+        if self._alarm is None:
+            return
         moment = self.engine.next_moment
         due = [] if moment is None else [moment.ns + (moment.kind is Kind.TURN)]
         due += [self._coming[0].arrival.arrival_ns] if self._coming else []
