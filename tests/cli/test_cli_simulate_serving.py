@@ -48,6 +48,9 @@ def test_continuous_batching_answers_sooner_than_batches_that_nobody_joins(
         assert each["e2e_s"]["p50"] > vllm["e2e_s"]["p50"]
         assert each["binding"]["batch"] > vllm["binding"]["batch"] == 0
         assert each["contrast"]["throughput_ratio"] >= 1
+        assert each["contrast"]["throughput_ratio_is_least"] == (
+            vllm["queue_drains"] and vllm["waiting"]["p50"] == 0
+        )
         check_sound(read_run(Path(name)))
     assert found["transformers"]["e2e_s"]["p50"] > found["static"]["e2e_s"]["p50"]
     assert found["transformers"]["kv_gib_s"]["p50"] > found["static"]["kv_gib_s"]["p50"]
@@ -73,6 +76,21 @@ def test_the_report_says_in_one_line_what_continuous_batching_buys(
         "lengths of the answers known, and are priced by the same step time as vLLM, so what differs is "
         "the scheduling alone."
     ) in lines
+
+
+def test_where_arrivals_limit_the_gain_the_report_says_at_least(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    said = {}
+    for name, span_s in (("calm", 600), ("rushed", 0.01)):
+        stored(folder / "w.parquet", chats(12, turns=1, span_s=span_s))
+        assert run([*ASKED, "-o", name, "--policy", "transformers"]) == ExitCode.HOLDS
+        lines = capsys.readouterr().out.splitlines()
+        (said[name],) = (line for line in lines if line.startswith("contrast"))
+    assert "simulated: at least " in said["calm"]
+    assert said["calm"].endswith("; it keeps up with the arrivals and could do more")
+    assert "at least" not in said["rushed"]
+    assert "could do more" not in said["rushed"]
 
 
 def test_a_trace_has_a_line_for_every_step_of_the_run(

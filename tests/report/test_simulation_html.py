@@ -24,6 +24,7 @@ from vramledger.record.run import read_run
 from vramledger.report.simulation import percentile_rows
 from vramledger.report.simulation_html.headline import headline
 from vramledger.report.simulation_html.page import FIGURES, shown_of, to_html
+from vramledger.simulate.ends import with_ends
 from vramledger.simulate.judged import Line
 from vramledger.simulate.load import Part
 from vramledger.simulate.run import Question, Simulation, simulate_case
@@ -98,6 +99,23 @@ def test_the_contract_stands_with_its_verdicts_on_both_sides(seen: Read) -> None
             ["PASS", "ttft_s p50 <= 60 s up to 500 input tokens"],
             ["PASS", "success >= 99.00%"],
         ]
+
+
+def test_the_ends_of_the_step_times_stand_beside_the_main_run_alone(
+    simulation: Simulation,
+) -> None:
+    ended = with_ends(simulation, lambda _done, _all: None)
+    tables = read(to_html(ended, Path("r"))).tables
+    head, fails, holds, success = tables["Contract, with the workload's prefix hits (simulated)"]
+    assert head == ["verdict", "asked", "simulated", "at the slow end", "at the fast end"]
+    assert fails[0] == "FAIL"
+    expected, slow, fast = (float(cell.removesuffix(" s")) for cell in holds[2:])
+    assert fast < expected < slow
+    assert success == ["PASS", "success >= 99.00%", "100.00%", "100.00%", "100.00%"]
+    assert len(tables["Contract, without prefix hits (simulated)"][0]) == 3
+    percentiles = tables["Percentiles, with the workload's prefix hits (simulated)"]
+    assert percentiles[0][-2:] == ["p95 slow end", "p99 slow end"]
+    assert len(tables["Percentiles, without prefix hits (simulated)"][0]) == 5
 
 
 def test_the_percentiles_are_those_of_the_terminal(simulation: Simulation, seen: Read) -> None:

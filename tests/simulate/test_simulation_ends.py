@@ -16,10 +16,13 @@ from vramledger.hardware.catalogue import find
 from vramledger.ledger.case import Case
 from vramledger.model.load import load_model
 from vramledger.plan.requirement import Contract, LatencyLimit
+from vramledger.simulate.answers import Answers
 from vramledger.simulate.ends import Ends, with_ends
 from vramledger.simulate.judged import Line
 from vramledger.simulate.load import Part
 from vramledger.simulate.pace import Pace, at_pace, paces_of
+from vramledger.simulate.percentiles import Percentiles
+from vramledger.simulate.remarks import hit_remarks
 from vramledger.simulate.run import Question, Simulation, simulate_case
 from vramledger.simulate.step import Features
 from vramledger.simulate.step_cost import StepCost, fixed
@@ -121,6 +124,19 @@ def test_a_contract_between_the_ends_is_not_decided(tmp_path: Path) -> None:
 def test_a_line_that_was_not_checked_has_no_verdict_at_any_end() -> None:
     line = Line("done by 06:00", "not checked", None)
     assert LineVerdict(line, line, line).verdict is Verdict.NOT_CHECKED
+
+
+def test_hits_that_lengthen_ttft_get_a_remark(tmp_path: Path) -> None:
+    answers = simulated(tmp_path).main.answers
+
+    def with_p95(seconds: float) -> Answers:
+        return replace(answers, latency={"ttft_s": Percentiles(1.0, seconds, seconds, seconds)})
+
+    assert list(hit_remarks(with_p95(2.0), with_p95(2.0))) == []
+    (said,) = hit_remarks(with_p95(2.3), with_p95(2.0))
+    assert said.startswith(
+        "TTFT p95 is longer with the workload's prefix hits than without (2.3 s, not 2 s): "
+    )
 
 
 def test_lines_are_put_beside_each_other_by_what_was_asked(tmp_path: Path) -> None:

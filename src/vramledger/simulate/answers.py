@@ -13,7 +13,7 @@ from vramledger.simulate.figures import SHOWN, Figures
 from vramledger.simulate.judged import Line, Served, good_requests, goodput_per_hour, judged
 from vramledger.simulate.levels import Levels, drains, levels_of
 from vramledger.simulate.offered import Offered
-from vramledger.simulate.output_gaps import output_gaps
+from vramledger.simulate.output_gaps import Gaps, output_gaps
 from vramledger.simulate.percentiles import Percentiles, percentiles
 from vramledger.simulate.queue_peak import QueuePeak, queue_peak
 from vramledger.simulate.settings import Settings
@@ -101,16 +101,8 @@ def answers_of(
     """
     levels = levels_of(engines, settings, physical, batched=batched)
     gaps = output_gaps(engines)
-    served = Served(
-        offered.input_tokens,
-        figures.outcome == Outcome.OK.value,
-        figures.outcome == Outcome.CANCELLED.value,
-        figures.columns["done_s"] - figures.columns["due_s"],
-        figures.latency,
-        gaps,
-        levels.span_s,
-        drains(engines, int(offered.due_ns[-1])),
-    )
+    last_ns = int(offered.due_ns[-1])
+    served = _served(offered, figures, gaps, levels, queue_drains=drains(engines, last_ns))
     limits = contract if contract is not None and not contract.is_empty else None
     good = None if limits is None else int(good_requests(limits, served).sum())
     latency = {name: percentiles(figures.latency[name]) for name in SHOWN}
@@ -132,6 +124,22 @@ def answers_of(
         pauses_told=gaps.pauses_told,
         batched=batched,
         good=good,
+    )
+
+
+def _served(
+    offered: Offered, figures: Figures, gaps: Gaps, levels: Levels, *, queue_drains: bool
+) -> Served:
+    """What a contract is held against."""
+    return Served(
+        offered.input_tokens,
+        figures.outcome == Outcome.OK.value,
+        figures.outcome == Outcome.CANCELLED.value,
+        figures.columns["done_s"] - figures.columns["due_s"],
+        figures.latency,
+        gaps,
+        levels.span_s,
+        queue_drains,
     )
 
 

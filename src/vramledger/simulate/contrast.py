@@ -31,8 +31,9 @@ class Contrast:
 
     @property
     def is_least(self) -> bool:
-        """Whether the arrivals limit the ratio: vLLM's queue drains, so that it could serve more."""
-        return self.vllm.answers.queue_drains
+        """Whether the arrivals limit the ratio: vLLM mostly has no queue, and it drains, so that it could serve more."""
+        answers = self.vllm.answers
+        return answers.queue_drains and not answers.levels.waiting.p50
 
 
 def side_of(answers: Answers, figures: Figures) -> Side:
