@@ -2,8 +2,11 @@
 
    FAKE_NVML_NAME, FAKE_NVML_TOTAL_MIB and FAKE_NVML_KEPT_MIB describe them; FAKE_NVML_SECOND names
    another kind for every GPU after the first; FAKE_NVML_SLICE names two MIG slices of 9.75 GiB
-   that each GPU is cut into. FAKE_NVML_INIT is the code that nvmlInit returns.
+   that each GPU is cut into. FAKE_NVML_INIT is the code that nvmlInit returns. FAKE_NVML_SENSORS
+   lets it tell power, clocks, processes and errors; FAKE_NVML_PID is the process on the first GPU;
+   FAKE_NVML_ECC makes its count of corrected errors grow with every question.
 */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -44,7 +47,8 @@ int nvmlDeviceGetName(void *device, char *out, unsigned size) {
   return OK;
 }
 int nvmlDeviceGetUUID(void *device, char *out, unsigned size) {
-  strncpy(out, is_slice(device) ? "MIG-1" : "GPU-1", size);
+  snprintf(out, size, "%s-%d", is_slice(device) ? "MIG" : "GPU",
+           1 + (int)((int *)device - (is_slice(device) ? slices : gpus)));
   return OK;
 }
 int nvmlDeviceGetCudaComputeCapability(void *device, int *major, int *minor) {
@@ -85,5 +89,50 @@ int nvmlDeviceGetMemoryInfo(void *device, struct memory *memory) {
   memory->total = mib("FAKE_NVML_TOTAL_MIB", "81559");
   memory->used = 1ULL << 30;
   memory->free = memory->total - memory->used;
+  return OK;
+}
+
+static int blind(void *device) { return !getenv("FAKE_NVML_SENSORS") || is_slice(device); }
+static int told(void *device, unsigned *out, unsigned value) {
+  if (blind(device)) return NOT_SUPPORTED;
+  *out = value;
+  return OK;
+}
+struct utilization { unsigned gpu, memory; };
+int nvmlDeviceGetUtilizationRates(void *device, struct utilization *out) {
+  out->memory = 0;
+  return told(device, &out->gpu, 75);
+}
+int nvmlDeviceGetPowerUsage(void *device, unsigned *out) { return told(device, out, 351500); }
+int nvmlDeviceGetTemperature(void *device, int sensor, unsigned *out) {
+  (void)sensor;
+  return told(device, out, 61);
+}
+int nvmlDeviceGetClockInfo(void *device, int clock, unsigned *out) {
+  (void)clock;
+  return told(device, out, 1755);
+}
+int nvmlDeviceGetCurrentClocksEventReasons(void *device, bytes *out) {
+  if (blind(device)) return NOT_SUPPORTED;
+  *out = 0x204; /* the power cap, and one without a name */
+  return OK;
+}
+int nvmlDeviceGetTotalEccErrors(void *device, int kind, int counter, bytes *out) {
+  static bytes corrected;
+  (void)counter;
+  if (blind(device)) return NOT_SUPPORTED;
+  *out = kind == 0 && getenv("FAKE_NVML_ECC") ? corrected++ : 0;
+  return OK;
+}
+struct process { unsigned pid; bytes used; unsigned instance, compute; };
+int nvmlDeviceGetComputeRunningProcesses_v3(void *device, unsigned *count, struct process *out) {
+  if (blind(device)) return NOT_SUPPORTED;
+  if (*count < 2) {
+    *count = 2;
+    return 7; /* too small */
+  }
+  *count = 2;
+  out[0] = (struct process){atoi(text("FAKE_NVML_PID", "1")), 5ULL << 30, 0, 0};
+  out[1] = (struct process){4000000, 1ULL << 30, 0, 0};
   return OK;
 }

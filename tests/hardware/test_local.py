@@ -2,7 +2,6 @@
 
 import json
 import os
-import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -10,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from nvml_stand_in import built_nvml
 from vramledger.hardware.catalogue import find
 
 READ = """
@@ -32,14 +32,7 @@ except VramError as error:
 
 @pytest.fixture(scope="module")
 def fake_library(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    compiler = shutil.which("gcc") or shutil.which("cc")
-    if compiler is None:
-        pytest.skip("needs a C compiler to build the stand-in for the driver's library")
-    folder = tmp_path_factory.mktemp("nvml")
-    source = Path(__file__).with_name("fake_nvml.c")
-    target = folder / "libnvidia-ml.so.1"
-    subprocess.run([compiler, "-shared", "-fPIC", "-o", target, source], check=True)
-    return folder
+    return built_nvml(tmp_path_factory.mktemp("nvml"))
 
 
 def read(library: Path, **environment: str) -> dict[str, Any]:
