@@ -125,6 +125,44 @@ def test_a_contract_that_nothing_meets_is_an_answer(
     assert (found["holds"], found["fits"]) == (False, True)
 
 
+def test_limits_on_the_command_line_are_held_against_the_simulation(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    asked = ["Qwen/Qwen3-8B", "--rate", "2", "--gpu", "H100-80GB-SXM", "--simulate-top", "1"]
+    found = answered(capsys, *asked, "--limit", "ttft p95 <= 2s", "--limit", "success >= 99%")
+    (scenario,) = found["candidates"][0]["simulated"]["scenarios"]
+    assert [line["asked"] for line in scenario["contract"]] == [
+        "ttft_s p95 <= 2",
+        "success >= 99.00%",
+    ]
+    assert scenario["fails"] == []
+    assert scenario["part"] is None
+    slow = scenario["slow_end"]
+    assert slow["tpot_p95_s"] > scenario["tpot_p95_s"]
+    assert [line["holds"] for line in slow["contract"]] == [True, True]
+    assert run(["size", *asked[:-2], "--limit", "ttft p95 <= 2"]) == 2
+    assert capsys.readouterr().err == (
+        "vram: --limit is held against a simulation; add --simulate.\n"
+    )
+
+
+def test_pipeline_stages_are_played_on_the_busiest_part_and_say_so(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    plan = plan_of(tmp_path, 2.0, 5.0)
+    text = Path(plan).read_text().replace("profile: chat", "profile: classification")
+    staged = ONE_LAYOUT.replace("pipeline-parallel-size: 1", "pipeline-parallel-size: 2")
+    Path(plan).write_text(text.replace("max-num-seqs: 64, max-model-len: 16384", staged))
+    arguments = ["size", plan, "--gpu", "L40S", "--simulate", "--simulate-top", "1"]
+    assert run(arguments) == 0
+    out = capsys.readouterr().out
+    assert "  PASS on a part, TTFT " in out
+    assert (
+        "    Pipeline stages are simulated step by step, which is slow, so only the busiest 2,000 of "
+        "its 3,600 requests in a row were played.\n"
+    ) in out
+
+
 def test_recorded_requests_show_what_their_prefixes_save(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

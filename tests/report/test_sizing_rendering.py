@@ -36,7 +36,7 @@ FITTING = Candidate(
     idle_share=0.61,
     weights_waste_gib=1.25,
     communication_bytes=20480.0,
-    link=Link("2 x L40S", 2, 1, "PCIe", 64.0, Basis.QUOTED, ""),
+    link=Link("2 x L40S", 2, 1, "PCIe", 32.0, Basis.QUOTED, ""),
     servers=2,
     launch="vllm serve some/model --max-model-len 8192 --tensor-parallel-size 2 --quantization fp8",
     price_per_hour=4.4,
@@ -65,7 +65,7 @@ L40S  4 (2..8)  TP2 x 2  fp8          100,000  30/20/15           61%          4
 L40S: Each of 2 replicas holds 20 requests of daily in flight at 95% of moments.
   launch: vllm serve some/model --max-model-len 8192 --tensor-parallel-size 2 --quantization fp8
   server: 2 x (2 x L40S) for 2 replicas
-  sent between GPUs: 20 KiB a token and GPU over PCIe, 64 GB/s a direction
+  sent between GPUs: 20 KiB a token and GPU over PCIe, 32 GB/s a direction
   weights held more than once or padded: 1.2 GiB a replica
   margins and the GPUs each costs: headroom of 25% 2; pessimistic end of the ledger 0
   price: EUR 4.40 an hour
@@ -86,6 +86,17 @@ def test_without_prices_there_is_no_price_column() -> None:
     text = to_text(replace(SIZING, cards=(CardResult(find("L40S"), (free,)),)))
     assert "per hour" not in text
     assert text.startswith("L40S holds some/model")
+
+
+def test_counts_that_the_limit_of_sequences_decides_are_marked() -> None:
+    held = {0.5: 256, 0.95: 256, 0.99: 201}
+    capped = replace(FITTING, holdings=(replace(HOLDING, held=held),), cap=256, idle_share=None)
+    text = to_text(replace(SIZING, cards=(CardResult(find("L40S"), (capped,)),)))
+    assert "  256/256 (cap)/201  " in text
+    assert "\n(cap): --max-num-seqs decides, not memory.\n" in text
+    (row,) = (line for line in text.splitlines() if line.startswith("L40S  4"))
+    assert "    -  " in row  # idle, where it is not known
+    assert "(cap)" not in to_text(SIZING)
 
 
 def test_many_cards_take_a_row_each_and_failing_ones_a_line_a_rule() -> None:
