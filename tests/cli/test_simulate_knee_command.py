@@ -91,7 +91,7 @@ def test_a_decision_rests_on_the_slow_end_of_the_step_times(
     assert line.startswith(f"The contract holds up to {at['requests_per_s']:.3g}/s ")
     assert f"(every step x{slow['step_time_factor']:.2f}, assumed)" in line
     assert f"and up to {expected['requests_per_s']:.3g}/s " in line
-    assert line.endswith("; above that ttft_s p95 <= 0.3 breaks")
+    assert line.endswith("; what breaks above that: ttft_s p95 <= 0.3")
 
 
 def test_a_contract_that_holds_at_no_load_when_steps_are_slow_is_not_known(
@@ -102,7 +102,7 @@ def test_a_contract_that_holds_at_no_load_when_steps_are_slow_is_not_known(
     first = json.loads(capsys.readouterr().out)
     (check,) = first["contract_limit"]["failed"]["checks"]
     assert first["says"] == (
-        "No load keeps the contract; even at the lowest that was tried ttft_s p95 <= 0.001 breaks."
+        "No load keeps the contract; what breaks even at the lowest that was tried: ttft_s p95 <= 0.001."
     )
     assert simulated(*asked, f"ttft p95 <= {check['value'] * 1.2:.4f}s") == ExitCode.CANNOT_KNOW
     found = json.loads(capsys.readouterr().out)
