@@ -29,6 +29,7 @@ VERBS: Final = (
     Verb("predict", "Try", "Latency and throughput of a launch under a steady load."),
     Verb("rehearse", "Try", "A deployment as a server, simulated in real time, to practise on."),
     Verb("workload", "Try", "What your requests look like, from logs, without a word of them."),
+    Verb("probe", "Measure", "What a rented machine and its GPUs are, before a trial on it."),
 )
 
 BY_NAME: Final = {verb.name: verb for verb in VERBS}

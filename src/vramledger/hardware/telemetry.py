@@ -4,14 +4,13 @@ No figure is asked of the GPU itself, so a reading neither makes a CUDA context 
 card or a MIG slice does not tell is None. https://docs.nvidia.com/deploy/nvml-api/
 """
 
-from collections.abc import Callable, Collection
-from typing import Any, Final, TypeVar
+from collections.abc import Collection
+from typing import Any, Final
 
 from vramledger.errors import CannotKnow
 from vramledger.frozen import frozen
-from vramledger.hardware.local import slices
+from vramledger.hardware.nvml import Nvml
 
-T = TypeVar("T")
 _MW: Final = 1e-3
 # bits of nvmlDeviceGetCurrentClocksEventReasons
 REASONS: Final = {
@@ -79,23 +78,13 @@ class Telemetry:
     """
 
     def __init__(self, uuids: Collection[str] = ()) -> None:
-        import pynvml
-
-        self._nvml: Any = pynvml
-        self._failing = (pynvml.NVMLError, pynvml.NVMLLibraryMismatchError)
-        try:
-            pynvml.nvmlInit()
-        except self._failing as error:
-            raise CannotKnow(
-                f"The GPUs of this machine cannot be read: NVML says {error}."
-            ) from None
+        self._open = Nvml()
+        self._nvml, self._told = self._open.library, self._open.told
         try:
             self._devices = self._found(frozenset(uuids))
-        except self._failing as error:
+        except CannotKnow:
             self.close()
-            raise CannotKnow(
-                f"The GPUs of this machine cannot be read: NVML says {error}."
-            ) from None
+            raise
         if not self._devices:
             self.close()
             raise CannotKnow("NVML shows no GPU of that kind on this machine.")
@@ -104,7 +93,7 @@ class Telemetry:
     @property
     def driver(self) -> str | None:
         """The driver's version."""
-        return self._told(lambda: str(self._nvml.nvmlSystemGetDriverVersion()))
+        return self._open.driver
 
     @property
     def uuids(self) -> tuple[str, ...]:
@@ -128,15 +117,12 @@ class Telemetry:
 
     def close(self) -> None:
         """Let go of the library."""
-        self._told(self._nvml.nvmlShutdown)
+        self._open.close()
 
     def _found(self, wanted: frozenset[str]) -> dict[str, Any]:
-        nvml = self._nvml
         devices: dict[str, Any] = {}
-        for index in range(nvml.nvmlDeviceGetCount()):
-            gpu = nvml.nvmlDeviceGetHandleByIndex(index)
-            for device in (gpu, *slices(nvml, gpu)):
-                devices[str(nvml.nvmlDeviceGetUUID(device))] = device
+        for uuid, gpu in self._open.gpus().items():
+            devices |= {uuid: gpu, **self._open.slices(gpu)}
         return {uuid: d for uuid, d in devices.items() if not wanted or uuid in wanted}
 
     def _listen(self) -> Any:
@@ -147,14 +133,6 @@ class Telemetry:
                 lambda d=device: nvml.nvmlDeviceRegisterEvents(d, nvml.nvmlEventTypeXidCriticalError, events)  # type: ignore[misc]
             )  # fmt: skip
         return events
-
-    def _told(self, call: Callable[[], T]) -> T | None:
-        try:
-            return call()
-        except (
-            self._failing
-        ):  # which says "not supported", "no permission" or "not in this version"
-            return None
 
     def _read(self, uuid: str, device: Any) -> Reading:
         nvml, told = self._nvml, self._told
