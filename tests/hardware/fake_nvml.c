@@ -136,3 +136,55 @@ int nvmlDeviceGetComputeRunningProcesses_v3(void *device, unsigned *count, struc
   out[1] = (struct process){4000000, 1ULL << 30, 0, 0};
   return OK;
 }
+
+/* The condition of a GPU; FAKE_NVML_WORN makes it a bad one. */
+static int worn(void) { return getenv("FAKE_NVML_WORN") != 0; }
+int nvmlSystemGetCudaDriverVersion_v2(int *out) {
+  *out = 13000;
+  return OK;
+}
+int nvmlDeviceGetCurrPcieLinkGeneration(void *device, unsigned *out) { return told(device, out, 1); }
+int nvmlDeviceGetMaxPcieLinkGeneration(void *device, unsigned *out) { return told(device, out, 5); }
+int nvmlDeviceGetCurrPcieLinkWidth(void *device, unsigned *out) {
+  return told(device, out, worn() ? 8 : 16);
+}
+int nvmlDeviceGetMaxPcieLinkWidth(void *device, unsigned *out) { return told(device, out, 16); }
+int nvmlDeviceGetEnforcedPowerLimit(void *device, unsigned *out) {
+  return told(device, out, worn() ? 500000 : 700000);
+}
+int nvmlDeviceGetPowerManagementDefaultLimit(void *device, unsigned *out) {
+  return told(device, out, 700000);
+}
+int nvmlDeviceGetMaxClockInfo(void *device, int clock, unsigned *out) {
+  (void)clock;
+  return told(device, out, 1980);
+}
+int nvmlDeviceGetEccMode(void *device, unsigned *now, unsigned *later) {
+  *later = 1;
+  return told(device, now, !worn());
+}
+int nvmlDeviceGetRemappedRows(void *device, unsigned *corrected, unsigned *uncorrected,
+                              unsigned *pending, unsigned *failed) {
+  if (blind(device)) return NOT_SUPPORTED;
+  *corrected = *uncorrected = 1;
+  *pending = 0;
+  *failed = worn();
+  return OK;
+}
+int nvmlDeviceGetComputeMode(void *device, unsigned *out) { return told(device, out, worn() ? 3 : 0); }
+int nvmlDeviceGetPersistenceMode(void *device, unsigned *out) { return told(device, out, 1); }
+int nvmlDeviceGetVirtualizationMode(void *device, unsigned *out) {
+  return told(device, out, worn() ? 2 : 0);
+}
+int nvmlDeviceGetNvLinkState(void *device, unsigned link, unsigned *out) {
+  if (link >= 18) return NOT_SUPPORTED;
+  return told(device, out, 1);
+}
+int nvmlDeviceGetTopologyCommonAncestor(void *one, void *other, int *out) {
+  (void)other;
+  return told(one, (unsigned *)out, 40);
+}
+int nvmlDeviceGetP2PStatus(void *one, void *other, int kind, int *out) {
+  (void)other, (void)kind;
+  return told(one, (unsigned *)out, worn() ? 5 : 0);
+}

@@ -20,6 +20,8 @@ _ANCESTORS: Final = {
     40: "one NUMA node",
     50: "across NUMA nodes",
 }
+# members of nvmlGpuP2PCapsIndex_t; the binding has the first as a tuple
+_READ, _WRITE, _NVLINK = 0, 1, 2
 _VIRTUAL: Final = {0: "none", 1: "passthrough", 2: "vgpu", 3: "vgpu host", 4: "vsga host"}
 
 
@@ -175,11 +177,11 @@ def _pair(nvml: Nvml, one: tuple[str, Any], other: tuple[str, Any]) -> Pair:
         return None if status is None else status == lib.NVML_P2P_STATUS_OK
 
     common = nvml.told(lambda: int(lib.nvmlDeviceGetTopologyCommonAncestor(one[1], other[1])))
-    both = [reach(lib.NVML_P2P_CAPS_INDEX_READ), reach(lib.NVML_P2P_CAPS_INDEX_WRITE)]
+    both = [reach(_READ), reach(_WRITE)]
     return Pair(
         one[0],
         other[0],
         None if common is None else _ANCESTORS.get(common, f"level {common}"),
         None if None in both else all(both),
-        reach(lib.NVML_P2P_CAPS_INDEX_NVLINK),
+        reach(_NVLINK),
     )

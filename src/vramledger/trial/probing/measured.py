@@ -74,6 +74,7 @@ def download_speed(url: str) -> Speed:
         BadInput: it cannot be read.
     """
     import http.client
+    import urllib.error
     import urllib.request
 
     where = without_password(url)
@@ -89,7 +90,9 @@ def download_speed(url: str) -> Speed:
 
     try:
         return within(3 * _DOWNLOAD_S, read)
-    except (OSError, ValueError, http.client.HTTPException):
+    except (OSError, ValueError, http.client.HTTPException) as error:
+        if isinstance(error, urllib.error.HTTPError):
+            error.close()
         raise BadInput(
             f"{where} cannot be read, so the speed of a download is not known; check the address."
         ) from None
