@@ -3,6 +3,7 @@
 Offsets of chunks are 64-bit: in 32 bits, a stream of more than 35 minutes would not fit.
 """
 
+from collections.abc import Sequence
 from typing import Final
 
 from vramledger.frozen import frozen
@@ -67,6 +68,7 @@ REQUESTS: Final = Table(
             "Pairs: how many steps after first_step a pause begins, and how many steps it lasts.",
             "every step from first_step to last_step brought tokens",
         ),
+        "retry_after_s": Column("float64", "s", "How long the server asked to stay away (Retry-After).", "it did not ask"),
     },
     ("due_s", "request_id"),
 )  # fmt: skip
@@ -93,8 +95,8 @@ class RequestRecord:
     first_answer_s: float | None = None
     last_content_s: float | None = None
     done_s: float | None = None
-    chunk_offset_us: tuple[int, ...] | None = None
-    chunk_tokens: tuple[int, ...] | None = None
+    chunk_offset_us: Sequence[int] | None = None
+    chunk_tokens: Sequence[int] | None = None
     input_tokens_asked: int | None = None
     input_tokens_got: int | None = None
     output_tokens_asked: int | None = None
@@ -112,3 +114,4 @@ class RequestRecord:
     first_step: int | None = None
     last_step: int | None = None
     silent_steps: tuple[int, ...] | None = None
+    retry_after_s: float | None = None

@@ -1,0 +1,1 @@
+"""The process that sends a load and keeps what became of it."""

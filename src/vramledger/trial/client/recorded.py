@@ -1,0 +1,129 @@
+"""What became of an attempt, as a row of the record."""
+
+from array import array
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Final
+
+from vramledger.frozen import frozen
+from vramledger.record.outcome import Outcome
+from vramledger.record.requests import RequestRecord
+from vramledger.trial.client.attempt import CANCELLED, Attempt
+from vramledger.trial.wire.failures import named
+from vramledger.trial.wire.reply import Reply
+from vramledger.trial.wire.tally import Timeline
+
+_SECOND: Final = 1e9
+_NEVER: Final = "run_ended"
+_NOTHING: Final = Timeline((), None, None, None)
+
+
+@frozen
+class Verdict:
+    """How a request ended, in the words of the record."""
+
+    outcome: Outcome
+    error_class: str | None
+
+
+def verdict_of(attempt: Attempt, timeline: Timeline) -> Verdict:
+    """The outcome of an attempt that has ended, by the rules of `wire.failures`.
+
+    A stream that ended well is incomplete all the same when the answer must have the length asked for and is
+    shorter. Where only events were counted, which may hold several tokens, an answer that ended with the
+    reason `length` is believed.
+    """
+    if attempt.ending == CANCELLED:
+        return Verdict(Outcome.CANCELLED, None)
+    failure = attempt.ending
+    if failure is None and _too_short(attempt, timeline):
+        failure = "too_short"
+    if failure is None:
+        return Verdict(Outcome.OK, None)
+    return Verdict(named(failure).outcome, failure)
+
+
+def record_of(attempt: Attempt, zero_ns: int) -> RequestRecord:
+    """The row of an attempt, whether it has ended or is under way; times count from the run's zero."""
+    planned, reply = attempt.planned, attempt.reply
+    timeline = reply.tally.timeline() if reply is not None else _NOTHING
+    verdict = (
+        verdict_of(attempt, timeline)
+        if attempt.ended_ns is not None
+        else Verdict(Outcome.INCOMPLETE, _NEVER)
+    )
+    row = RequestRecord(
+        request_id=planned.number,
+        row=planned.row,
+        session=planned.session,
+        tenant=planned.tenant,
+        attempt=planned.attempt,
+        due_s=(attempt.due_ns - zero_ns) / _SECOND,
+        done_s=_done_s(attempt, verdict, zero_ns),
+        input_tokens_asked=planned.input_tokens,
+        output_tokens_asked=planned.output_tokens,
+        outcome=verdict.outcome,
+        error_class=verdict.error_class,
+    )
+    return row if reply is None else _with_reply(row, reply, timeline, zero_ns)
+
+
+def _with_reply(
+    row: RequestRecord, reply: Reply, timeline: Timeline, zero_ns: int
+) -> RequestRecord:
+    tally, stamps = reply.tally, timeline.stamps_ns
+    return replace(
+        row,
+        dispatched_s=_seconds(reply.sent_ns, zero_ns),
+        headers_s=_seconds(reply.headers_ns, zero_ns),
+        first_byte_s=_seconds(reply.first_byte_ns, zero_ns),
+        first_role_s=_seconds(tally.role_ns, zero_ns),
+        first_content_s=_seconds(stamps[0], zero_ns) if stamps else None,
+        first_answer_s=_seconds(tally.answer_ns, zero_ns),
+        last_content_s=_seconds(stamps[-1], zero_ns) if stamps else None,
+        chunk_offset_us=offsets_us(stamps) if stamps else None,
+        chunk_tokens=timeline.tokens if stamps else None,
+        input_tokens_got=tally.prompt_tokens,
+        output_tokens_got=timeline.total,
+        tokens_basis=timeline.basis,
+        http_status=reply.status,
+        server_request_id=tally.id or reply.request_id,
+        cached_tokens=tally.cached_tokens,
+        retry_after_s=retry_after_s(reply.retry_after),
+    )
+
+
+def offsets_us(stamps_ns: Sequence[int]) -> Sequence[int]:
+    """Microseconds from the first stamp to each, rounded."""
+    first = stamps_ns[0] - 500
+    return array("q", [(stamp - first) // 1_000 for stamp in stamps_ns])
+
+
+def retry_after_s(value: str | None) -> float | None:
+    """Retry-After in seconds (RFC 9110, 10.2.3); None where it is not there or gives a date, which needs the server's clock."""
+    if value is None or not value.strip().isdecimal():
+        return None
+    return float(value)
+
+
+def _too_short(attempt: Attempt, timeline: Timeline) -> bool:
+    planned, reply = attempt.planned, attempt.reply
+    if not planned.exact or planned.output_tokens is None or reply is None:
+        return False
+    if timeline.basis == "chunks" and reply.tally.finish == "length":
+        return False
+    return (timeline.total or 0) < planned.output_tokens
+
+
+def _done_s(attempt: Attempt, verdict: Verdict, zero_ns: int) -> float | None:
+    """When it ended: at [DONE] where that came, else with the response, the connection or our patience."""
+    if verdict.error_class == _NEVER or attempt.ended_ns is None:
+        return None
+    done_ns = (
+        attempt.reply.done_ns if attempt.reply is not None and attempt.ending is None else None
+    )
+    return _seconds(done_ns or attempt.ended_ns, zero_ns)
+
+
+def _seconds(moment_ns: int | None, zero_ns: int) -> float | None:
+    return None if moment_ns is None else (moment_ns - zero_ns) / _SECOND
