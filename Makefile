@@ -45,6 +45,7 @@ bench: $(STAMP)  ## start-up, sizing, profiles and simulation, measured side by 
 	@$(BIN)/python scripts/bench.py
 	@$(BIN)/python scripts/bench_profile.py
 	@$(BIN)/python scripts/bench_simulate.py
+	@$(BIN)/python scripts/bench_rehearse.py
 
 accuracy: $(STAMP)  ## fit the calibrated terms, cross-validate, write coefficients and table
 	@cd scripts && $(abspath $(BIN))/python -m accuracy

@@ -76,11 +76,27 @@ class Rehearsed:
 
 @contextmanager
 def rehearsal(
-    *options: str, launch: str = LAUNCH, gpu: str = GPU, truth: Path | None = None, port: int = 0
+    *options: str,
+    launch: str = LAUNCH,
+    gpu: str | None = GPU,
+    truth: Path | None = None,
+    port: int = 0,
 ) -> Iterator[Rehearsed]:
-    """A server of `vram rehearse` with these options on a free port of 127.0.0.1, ended on leaving."""
-    command = [sys.executable, "-m", "vramledger", "rehearse", launch, "--gpu", gpu]
-    command += ["--port", str(port), *options]
+    """A server of `vram rehearse` with these options on a free port of 127.0.0.1, ended on leaving.
+
+    `gpu` is None where a plan names the card.
+    """
+    command = [
+        sys.executable,
+        "-m",
+        "vramledger",
+        "rehearse",
+        launch,
+        "--port",
+        str(port),
+        *options,
+    ]
+    command += ["--gpu", gpu] if gpu is not None else []
     command += ["--truth", str(truth)] if truth is not None else []
     with subprocess.Popen(
         command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
