@@ -5,6 +5,7 @@ import json
 import signal
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -53,11 +54,16 @@ class Rehearsed:
                 found[sample.name] = found.get(sample.name, 0.0) + sample.value
         return found
 
-    def true_rows(self) -> list[dict[str, str]]:
-        """The lines of the file of true times."""
+    def true_rows(self, least: int = 1) -> list[dict[str, str]]:
+        """The lines of the file of true times, once there are so many: a line follows the answer's last byte."""
         assert self.truth is not None
-        with self.truth.open(encoding="utf-8") as file:
-            return list(csv.DictReader(file))
+        deadline = time.monotonic() + _TIMEOUT_S
+        while True:
+            with self.truth.open(encoding="utf-8", newline="") as file:
+                rows = list(csv.DictReader(file))
+            if len(rows) >= least or time.monotonic() > deadline:
+                return rows
+            time.sleep(0.02)
 
     def stop(self, how: signal.Signals = signal.SIGTERM) -> int:
         """End it; its exit code."""

@@ -85,13 +85,13 @@ def test_a_reset_comes_in_the_middle_and_frees_the_engine(tmp_path: Path) -> Non
 
 
 def test_a_stall_holds_back_what_is_due_and_then_gives_all_of_it() -> None:
-    with _faulty("stall:1:700ms") as server:
+    with _faulty("stall:1:3s") as server:
         times = [at for at, _ in _arrivals(server, TEN)]
 
     gaps = [late - early for early, late in pairwise(times)]
     assert len(times) == 11  # ten tokens and the closing mark
-    assert 0.5 < max(gaps) < 5
-    assert sorted(gaps)[-2] < 0.5
+    assert max(gaps) > 2
+    assert sorted(gaps)[-2] < 2
 
 
 def test_garbage_takes_the_place_of_one_piece() -> None:
@@ -131,12 +131,12 @@ def test_a_slow_drip_brings_single_bytes() -> None:
 
 def test_the_role_may_come_long_before_the_first_token() -> None:
     body = {"messages": [{"role": "user", "content": " the" * 4000}], "max_tokens": 2}
-    with _faulty("role-early") as server:
+    with rehearsal("--fault", "role-early", "--speed", "0.2") as server:
         role, first, *_ = _arrivals(server, body | {"ignore_eos": True}, CHAT)
 
     assert '"role":"assistant"' in role[1]
     assert '"role"' not in first[1]
-    assert first[0] - role[0] > 0.02  # a prompt of 4000 tokens lies between
+    assert first[0] - role[0] > 0.1  # a prompt of 4000 tokens lies between, five times as long
 
 
 def test_several_tokens_may_share_a_chunk(tmp_path: Path) -> None:
@@ -158,7 +158,7 @@ def test_usage_may_be_withheld() -> None:
 
 
 def test_a_restart_kills_streams_and_begins_its_counters_anew_on_the_same_port() -> None:
-    with _faulty("restart@2s:1s") as server:
+    with _faulty("restart@4s:2s") as server:
         assert server.post(TEXT, TEN | {"max_tokens": 1})[0] == 200
         before = server.metrics()
         connection = HTTPConnection("127.0.0.1", server.port, timeout=30)

@@ -64,7 +64,7 @@ def test_counters_are_what_clients_got() -> None:
 def test_a_tiny_pool_preempts_as_often_as_the_simulator_does(tmp_path: Path) -> None:
     with rehearsal("--speed", "4", launch=TINY, truth=tmp_path / "truth.csv") as server:
         _all(server, [_numbered(number, 60, 150) for number in range(10)])
-        page, rows = server.metrics(), server.true_rows()
+        page, rows = server.metrics(), server.true_rows(10)
 
     rows.sort(key=lambda row: int(row["number"]))
     arrivals = [

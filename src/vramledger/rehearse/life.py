@@ -26,6 +26,7 @@ class Life:
         seed: int,
         speed: float,
         say: Callable[[str], None],
+        failed: Callable[[Exception], None],
     ) -> None:
         self.clock = starting_now(speed)
         self.page = Page(_identity(subject), time.time())
@@ -33,7 +34,7 @@ class Life:
         meter = Meter(self.page, self.clock, caches=subject.settings.prefix_caching)
         engine = LiveLoop(Scheduler(subject.settings, seed=seed), subject.cost, meter)
         self._cache = engine.scheduler.state.cache
-        self.driver = Driver(engine, self.clock, loop, self.lag.late)
+        self.driver = Driver(engine, self.clock, loop, self.lag.late, failed)
 
     def metrics(self) -> bytes:
         """The metrics page as it is now."""

@@ -1,6 +1,7 @@
 """Serve until a signal says stop."""
 
 import asyncio
+import gc
 import signal
 from collections.abc import Callable
 
@@ -17,6 +18,8 @@ def serve(
     Raises:
         BadInput: the address or the file of true times cannot be had.
     """
+    gc.collect()
+    gc.freeze()  # what is there now stays, and need not be looked through while tokens are due
     with asyncio.Runner() as runner:
         return runner.run(_serve(subject, options, ready, say))
 

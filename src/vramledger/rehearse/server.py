@@ -123,7 +123,14 @@ class Server:
     def _new_life(self) -> Life:
         self._lives += 1
         options = self._options
-        return Life(self.subject, self._loop, seed=options.seed, speed=options.speed, say=self._say)
+        return Life(
+            self.subject,
+            self._loop,
+            seed=options.seed,
+            speed=options.speed,
+            say=self._say,
+            failed=self._failed,
+        )
 
     def _end_life(self) -> None:
         self._alive = False
@@ -148,5 +155,10 @@ class Server:
 
     def _risen(self, rising: "asyncio.Task[None]") -> None:
         error = None if rising.cancelled() else rising.exception()
-        if error is not None and not self.ended.done():
+        if isinstance(error, Exception):
+            self._failed(error)
+
+    def _failed(self, error: Exception) -> None:
+        """Nothing can be served any more."""
+        if not self.ended.done():
             self.ended.set_exception(error)

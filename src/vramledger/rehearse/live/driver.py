@@ -18,7 +18,7 @@ _SLICE_NS: Final = 5_000_000  # simulated at a stretch before sockets are looked
 class Driver:
     """Gives tickets to the engine when they arrive, and lets it go on up to the present.
 
-    `late` is told, in seconds, how far behind its time each thing happened.
+    `late` is told, in seconds, how far behind its time each thing happened; `failed` what stopped the engine for good.
     """
 
     def __init__(
@@ -27,9 +27,10 @@ class Driver:
         clock: Clock,
         loop: asyncio.AbstractEventLoop,
         late: Callable[[float], None],
+        failed: Callable[[Exception], None],
     ) -> None:
         self.engine, self.clock = engine, clock
-        self._late = late
+        self._late, self._failed = late, failed
         self._coming: list[Ticket] = []  # a heap by arrival
         self._sent_ns = 0  # the arrival sent last
         self._alarm: Alarm | None = alarm(loop, self._ring)
@@ -60,8 +61,12 @@ class Driver:
     def _ring(self) -> None:
         """What is due happens, a few milliseconds of it at most before others have their turn."""
         until = time.monotonic_ns() + _SLICE_NS
-        while self._go_on(self.clock.now) and time.monotonic_ns() < until:
-            pass
+        try:
+            while self._go_on(self.clock.now) and time.monotonic_ns() < until:
+                pass
+        except Exception as error:  # noqa: BLE001 - whatever it is, the server ends with it
+            self.close()
+            self._failed(error)
         self._wind()
 
     def _go_on(self, now: int) -> bool:
