@@ -101,10 +101,26 @@ def test_a_request_longer_than_the_limit_is_rejected_by_name(
 
 
 @pytest.mark.usefixtures("folder")
-def test_clients_that_leave_at_once_cost_nothing_and_are_not_served(capsys: pytest.CaptureFixture[str]) -> None:
+def test_clients_that_leave_at_once_cost_nothing_and_are_not_served(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
     gone = [one(cancel_after_s=0.0, outcome="cancelled") for _ in range(10)]
     found = simulated(capsys, gone, code=1)
     assert (found["requests"]["cancelled"], found["served_anybody"]) == (10, False)
+
+
+@pytest.mark.usefixtures("folder")
+def test_a_contract_that_only_those_keep_who_left_does_not_hold(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    gone = [one(cancel_after_s=0.5, outcome="cancelled", output_tokens=4000) for _ in range(10)]
+    stored(Path("gone.parquet"), numbered(gone))
+    asked = ["--workload", "gone.parquet", "--limit", "ttft p95 <= 2", "--limit", "success >= 99%"]
+    assert run(["simulate", LAUNCH, *CARD, *asked]) == 1
+    said = capsys.readouterr().out.splitlines()
+    assert "not checked  success >= 99.00%: nothing to count" in said
+    assert "FAIL         somebody is served in time: nobody is" in said
+    assert "verdict      FAIL" in said
     assert found["steps"] == 0
 
 

@@ -84,6 +84,8 @@ def _only_nobody(found: "Answers") -> bool:
 
 def _found(each: LineVerdict) -> str:
     parts = [found_text(each.expected)]
+    if each.verdict is Verdict.NOT_CHECKED:
+        return parts[0]
     if each.slow is not None:
         fails = ", which fails" if each.verdict is Verdict.NOT_AT_SLOW_END else ""
         parts.append(f"{found_text(each.slow)} at the slow end{fails}")
