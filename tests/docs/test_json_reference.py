@@ -49,6 +49,7 @@ RUNS = (
     ("simulate", LAUNCH, *GPU, "--workload", "head.parquet", "--knee", "--closed", "3"),
     ("sweep", LAUNCH, *GPU, "--workload", "head.parquet", "--jobs", "1", "--set", "tp=1,3,4"),
     ("sweep", LAUNCH, *GPU, "--workload", "head.parquet", "--jobs", "1", *SEARCH),
+    ("probe",),
     ("workload", "synth", "--like", "workload.parquet", "--requests", "99", "-o", "new.parquet"),
 )
 

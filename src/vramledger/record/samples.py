@@ -19,7 +19,7 @@ SERVER: Final = Table(
         "raw_name": Column("string", "", "Name on the page."),
         "labels": Column("string", "", "Its labels: a JSON object, keys sorted, without spaces; {} for none."),
         "kind": Column("string", "", "gauge, counter or bucket."),
-        "value": Column("float64", "of the metric", "As on the page: counters since the server's start.", "the page said NaN"),
+        "value": Column("float64", "of the metric", "As on the page: counters since the server's start.", "the page said NaN, or no longer had the series"),
     },
     ("t_s", "target", "raw_name", "labels"),
 )  # fmt: skip
