@@ -4,7 +4,7 @@ from vramledger.record.requests import RequestRecord
 from vramledger.trial.prompts.judgeable import Text, lines_of, unjudgeable, warnings
 from vramledger.trial.prompts.verification import verify
 
-LIMIT = (LatencyLimit(percentiles={0.95: 2.0}),)
+LIMIT = (LatencyLimit(input_max=None, percentiles={0.95: 2.0}),)
 CONTRACT = Contract(
     latency={"ttft_s": LIMIT, "itl_s": LIMIT, "e2e_s": LIMIT},
     success=0.99,
