@@ -169,6 +169,28 @@ def test_a_closed_loop_needs_no_times(tmp_path: Path) -> None:
     )
 
 
+@pytest.mark.parametrize("closed", [None, 2])
+def test_a_part_without_requests_ends_at_once(tmp_path: Path, closed: int | None) -> None:
+    path = stored(
+        tmp_path / "w.parquet", [request(0, arrival_s=0.0, input_tokens=9, output_tokens=2)]
+    )
+    job = LoadJob(str(path), PROMPTS, period_s=9.0, duration_s=90.0, closed=closed)
+    assert list(open_load(job, 1, 2)) == []
+    assert next(open_load(job, 0, 2)).row == 0
+
+
+def test_a_workload_of_one_moment_cannot_be_repeated(tmp_path: Path) -> None:
+    at_once = [request(row, arrival_s=0.0, input_tokens=9, output_tokens=2) for row in range(3)]
+    path = stored(tmp_path / "w.parquet", at_once)
+    assert len(load(path, tmp_path)) == 3
+    with pytest.raises(BadInput) as raised:
+        load(path, tmp_path, duration_s=60.0)
+    assert str(raised.value) == (
+        f"{path} has all its requests at one moment, so --for 60 s has no rate to go on with; leave --for "
+        "out, or give --closed."
+    )
+
+
 def odd_rows() -> list[dict[str, Any]]:
     times = {"input_tokens": 100, "output_tokens": 7}
     return [

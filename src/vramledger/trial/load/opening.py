@@ -22,12 +22,13 @@ def open_load(job: LoadJob, part: int, parts: int) -> Iterator[PlannedRequest]:
     A session is in one part, and so are all of its turns. A turn has `think_s` if, and only if, a request of the same
     session came before it in this load; in a closed loop no turn has, since there requests follow one another
     as clients come free. `number` is unique over all parts. Without `duration_s` the iterator ends with the
-    workload; with it, a closed loop has no end and the caller stops.
+    workload; with it, a closed loop has no end and the caller stops. A part without requests ends at once.
     """
     rounds = Rounds(Path(job.workload))
     make = body_of(job.prompts, rounds.block_tokens)
     for number in count():
         seen = bytearray(rounds.sessions)
+        row = None
         for row in rows(Path(job.workload), Share(part, parts)):
             due = _due(job, row, number)
             if job.duration_s is not None and due is not None and due >= job.duration_s:
@@ -36,7 +37,7 @@ def open_load(job: LoadJob, part: int, parts: int) -> Iterator[PlannedRequest]:
             if row.session is not None:
                 seen[row.session] = 1
             yield _planned(job, rounds, make, row, number, due, waits=waits)
-        if job.duration_s is None:
+        if job.duration_s is None or row is None:
             return
 
 

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
     from vramledger.workload.operators.columns import Array
 
+_SHORTEST_S: Final = 1e-3  # of a workload that can be repeated
 _LEFT: Final = (Outcome.CANCELLED, Outcome.TIMED_OUT)
 _LOOKED_AT: Final = (
     "arrival_s", "output_tokens", "outcome", "cancel_after_s", "retry_of", "prefix_blocks",
@@ -78,7 +79,7 @@ def prepare_load(asked: LoadAsked, folder: Path) -> Prepared:
     job = LoadJob(
         workload=str(path.absolute()),
         prompts=asked.prompts,
-        period_s=_period_s(path),
+        period_s=_period_s(path, asked),
         duration_s=asked.duration_s,
         closed=asked.closed,
     )
@@ -187,9 +188,19 @@ def _replaced(path: Path, outputs: "Array") -> "Iterator[pa.RecordBatch]":
         yield with_column(batch, "output_tokens", Column(here, here < 1))
 
 
-def _period_s(path: Path) -> float:
-    """First arrival to last, and one mean gap."""
+def _period_s(path: Path, asked: LoadAsked) -> float:
+    """First arrival to last, and one mean gap.
+
+    Raises:
+        BadInput: it is to be repeated, and has no time after which to.
+    """
     from vramledger.workload.operators.columns import NS
     from vramledger.workload.operators.part import source_of
 
-    return source_of(read_metadata(path)).period_ns / NS
+    period = source_of(read_metadata(path)).period_ns / NS
+    if asked.duration_s is not None and asked.closed is None and period < _SHORTEST_S:
+        raise BadInput(
+            f"{path} has all its requests at one moment, so --for {asked.duration_s:g} s has no rate to go on with; leave "
+            "--for out, or give --closed."
+        )
+    return period
