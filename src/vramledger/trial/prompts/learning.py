@@ -22,6 +22,7 @@ from vramledger.workload.operators.draws import generator
 LEADS: Final = ("The", "the", "A", "a")
 _WORD: Final = re.compile(r"[A-Za-z]{2,12}")
 _AT_ONCE: Final = 200
+_FEWEST_AT_ONCE: Final = 6
 _TRIED: Final = 100  # candidates for the word between
 _CHECKS: Final = 3  # texts
 _CHECK_WORDS: Final = 700
@@ -91,8 +92,8 @@ def common_words() -> list[str]:
 def _tokens(source: TokenSource, lead: _Lead) -> list[_Token]:
     """Up to `MOST` words of one token, those of the common list first."""
     between = _between(source, lead)
-    found: dict[int, str] = {}
-    for batch in _batches(chain(common_words(), source.words())):
+    found = {between.number: between.word}
+    for batch in _batches(chain(common_words(), source.words()), between.word):
         found |= {
             token.number: token.word
             for token in _single(source, batch, between, lead)
@@ -103,9 +104,9 @@ def _tokens(source: TokenSource, lead: _Lead) -> list[_Token]:
     return [_Token(word, number) for number, word in found.items()][:MOST]
 
 
-def _batches(candidates: Iterable[str]) -> Iterator[list[str]]:
-    """Words among the candidates, each once, so many at a time."""
-    seen: set[str] = set()
+def _batches(candidates: Iterable[str], left_out: str) -> Iterator[list[str]]:
+    """Words among the candidates, each once and one not at all, so many at a time."""
+    seen = {left_out}
 
     def words() -> Iterator[str]:
         for candidate in candidates:
@@ -136,10 +137,10 @@ def _between(source: TokenSource, lead: _Lead) -> _Token:
 def _single(
     source: TokenSource, words: Sequence[str], between: _Token, lead: _Lead
 ) -> Iterator[_Token]:
-    """Those of the words that are one token."""
+    """Those of the words that are one token; where pieces do not show, the halves are asked for by themselves."""
     text = "".join(f" {between.word} {word}" for word in words)
     ids = source.plain(f"{lead.text}{text} {between.word}")
-    if not ids or ids[-1] != between.number:
+    if not ids:
         return
     pieces: list[list[int]] = []
     for number in ids[lead.tokens : -1]:
@@ -147,7 +148,11 @@ def _single(
             pieces.append([])
         elif pieces:
             pieces[-1].append(number)
-    if len(pieces) != len(words):
+    if len(pieces) != len(words) or ids[-1] != between.number:
+        half = len(words) // 2
+        if half >= _FEWEST_AT_ONCE:
+            yield from _single(source, words[:half], between, lead)
+            yield from _single(source, words[half:], between, lead)
         return
     for word, piece in zip(words, pieces, strict=True):
         if len(piece) == 1:

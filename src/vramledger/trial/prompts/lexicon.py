@@ -10,6 +10,9 @@ from vramledger.frozen import frozen
 
 FEWEST: Final = 16  # words; with fewer, telling prompts apart takes too many of them
 MOST: Final = 1024
+_AFTER: Final = (
+    8  # tokens: chat templates end with the mark of an end and the head of an answer (assumed)
+)
 _IDS_FIRST: Final = 1024  # below lie bytes and special tokens
 
 
@@ -75,5 +78,10 @@ def ids_lexicon(first: int = _IDS_FIRST, count: int = MOST) -> Lexicon:
 
 
 def surrounded(lexicon: Lexicon, around: int, said: str) -> Lexicon:
-    """The lexicon when a template puts `around` tokens, the lead included, around the units."""
-    return replace(lexicon, before=around, after=0, sides_known=False, said=said)
+    """The lexicon when a template puts `around` tokens, the lead included, around the units, nobody knows on which side.
+
+    Up to `_AFTER` of them are taken to stand behind. Where fewer do, what is shared ends up to so many tokens past
+    the end of a block, which leaves the engine as many whole blocks as the log has.
+    """
+    after = min(around, _AFTER)
+    return replace(lexicon, before=around - after, after=after, sides_known=False, said=said)

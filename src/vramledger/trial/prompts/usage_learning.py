@@ -1,7 +1,7 @@
 """Finding words that are one token each, by what the server counts for whole requests.
 
 A group of common words is sent; when the prompt grew by as many tokens as there are words, each of them is one token.
-Otherwise the group is halved. A word of two tokens and two words that make one could hide each other; whether sums hold is
+Otherwise it is halved. A word of two tokens and two words that make one could hide each other; whether sums hold is
 checked again with other texts.
 """
 
@@ -10,8 +10,9 @@ from typing import Final
 
 from vramledger.errors import CannotKnow
 from vramledger.evidence import Basis
+from vramledger.frozen import frozen
 from vramledger.trial.prompts.learning import LEADS, common_words
-from vramledger.trial.prompts.lexicon import Lexicon, even_number
+from vramledger.trial.prompts.lexicon import Lexicon, even_number, surrounded
 from vramledger.workload.operators.draws import generator
 
 CountTokens = Callable[
@@ -40,7 +41,7 @@ def learn_from_usage(count: CountTokens) -> Lexicon:
         if len(words) >= _ENOUGH:
             break
     units = even_number(tuple(" " + word for word in words), "What the server counts")
-    found = Lexicon(units, _LEAD, around, 0, Basis.MEASURED, _SAID, sides_known=False)
+    found = surrounded(Lexicon(units, _LEAD, 0, 0, Basis.MEASURED, _SAID), around, _SAID)
     off = error_of(found, count)
     if off:
         raise CannotKnow(
@@ -81,15 +82,39 @@ def _asked(count: CountTokens, text: str) -> int:
     return found
 
 
+@frozen
+class _Group:
+    """Words, and how many tokens more than words they are; None: not asked yet."""
+
+    words: Sequence[str]
+    extra: int | None = None
+
+
 def _single(count: CountTokens, words: Sequence[str], around: int) -> Iterator[str]:
-    """Words of one token, as they are found; nothing more once too many requests were sent."""
-    waiting = [list(words[place : place + _GROUP]) for place in range(0, len(words), _GROUP)][::-1]
-    for _ in range(_MOST_REQUESTS):
-        if not waiting:
-            return
+    """Words of one token, as they are found; nothing more once too many requests were sent.
+
+    What one half of a group has too much is asked for, the other half has the rest.
+    """
+    cuts = range(0, len(words), _GROUP)
+    waiting = [_Group(words[place : place + _GROUP]) for place in cuts][::-1]
+    left = _MOST_REQUESTS
+    while waiting and left > 0:
         group = waiting.pop()
-        if _asked(count, _LEAD + "".join(" " + word for word in group)) == around + len(group):
-            yield from group
-        elif len(group) > 1:
-            half = len(group) // 2
-            waiting += [group[half:], group[:half]]
+        extra = group.extra
+        if extra is None:
+            left -= 1
+            extra = _extra(count, group.words, around)
+        if not extra:
+            yield from group.words
+        elif len(group.words) > 1:
+            half = len(group.words) // 2
+            left -= 1
+            first = _extra(count, group.words[:half], around)
+            waiting += [
+                _Group(group.words[half:], extra - first),
+                _Group(group.words[:half], first),
+            ]
+
+
+def _extra(count: CountTokens, words: Sequence[str], around: int) -> int:
+    return _asked(count, _LEAD + "".join(f" {word}" for word in words)) - around - len(words)
