@@ -24,6 +24,8 @@ class PlannedRequest:
     tenant: int | None = None
     attempt: int = 0
     cancel_after_s: float | None = None
-    times_out: bool = False  # whether leaving then is a time-out of ours rather than a planned cancellation
+    times_out: bool = (
+        False  # whether leaving then is a time-out of ours rather than a planned cancellation
+    )
     exact: bool = True
     warm_up: bool = False  # ahead of the measured part

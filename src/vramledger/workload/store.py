@@ -113,8 +113,10 @@ def read_metadata(path: Path) -> Stored:
     return Stored(path, rows, said)
 
 
-def read_batches(path: Path, columns: Sequence[str] = tuple(COLUMNS)) -> Iterator["pa.RecordBatch"]:
-    """The rows of a stored workload, in order, in batches of up to `ROW_GROUP`.
+def read_batches(
+    path: Path, columns: Sequence[str] = tuple(COLUMNS), at_once: int = ROW_GROUP
+) -> Iterator["pa.RecordBatch"]:
+    """The rows of a stored workload, in order, in batches of up to `at_once`.
 
     Raises:
         BadInput: its pages are damaged, or a time in it is no finite number.
@@ -124,7 +126,7 @@ def read_batches(path: Path, columns: Sequence[str] = tuple(COLUMNS)) -> Iterato
 
     try:
         with pq.ParquetFile(path) as found:
-            for batch in found.iter_batches(batch_size=ROW_GROUP, columns=list(columns)):
+            for batch in found.iter_batches(batch_size=at_once, columns=list(columns)):
                 _check_finite(batch, path)
                 yield batch
     except (pa.ArrowException, OSError):

@@ -1,8 +1,9 @@
 """The requests of a load, made as they are asked for."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from itertools import count
 from pathlib import Path
+from typing import Final
 
 from vramledger.trial.load.job import LoadJob, PromptSettings
 from vramledger.trial.load.rounds import Rounds
@@ -13,7 +14,8 @@ from vramledger.trial.prompts.numbering import PRIVATE
 from vramledger.trial.prompts.own import OwnPrompts
 from vramledger.trial.prompts.text import TextMaker
 
-MakeBody = Callable[[int, Row, "list[int] | tuple[int, ...]"], bytes]
+MakeBody = Callable[[int, Row, Sequence[int]], bytes]
+_MORE: Final = 4096  # sessions to come
 
 
 def open_load(job: LoadJob, part: int, parts: int) -> Iterator[PlannedRequest]:
@@ -27,18 +29,34 @@ def open_load(job: LoadJob, part: int, parts: int) -> Iterator[PlannedRequest]:
     rounds = Rounds(Path(job.workload))
     make = body_of(job.prompts, rounds.block_tokens)
     for number in count():
-        seen = bytearray(rounds.sessions)
+        seen = _Seen()
         row = None
         for row in rows(Path(job.workload), Share(part, parts)):
             due = _due(job, row, number)
             if job.duration_s is not None and due is not None and due >= job.duration_s:
                 return
-            waits = row.session is not None and not row.attempt and bool(seen[row.session])
-            if row.session is not None:
-                seen[row.session] = 1
+            again = seen.again(row.session)
+            waits = again and not row.attempt
             yield _planned(job, rounds, make, row, number, due, waits=waits)
         if job.duration_s is None or row is None:
             return
+
+
+class _Seen:
+    """Sessions that had a request, a byte each."""
+
+    def __init__(self) -> None:
+        self._of = bytearray()
+
+    def again(self, session: int | None) -> bool:
+        """Whether the session had one; from now on it has."""
+        if session is None:
+            return False
+        if session >= len(self._of):
+            self._of.extend(bytes(session + 1 - len(self._of) + _MORE))
+        had = bool(self._of[session])
+        self._of[session] = 1
+        return had
 
 
 def body_of(prompts: PromptSettings, block_tokens: int, kind: int = PRIVATE) -> MakeBody:

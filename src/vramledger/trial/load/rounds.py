@@ -1,5 +1,6 @@
 """A workload sent again and again: the same habits, other people."""
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -20,26 +21,40 @@ class Rounds:
     """
 
     def __init__(self, path: Path) -> None:
-        stored = read_metadata(path)
-        self._source: Source = source_of(stored)
-        self.requests = stored.rows
-        self.block_tokens = stored.metadata.block_tokens or 0
-        self.sessions = self._source.sessions
+        self._stored = read_metadata(path)
+        self.requests = self._stored.rows
+        self.block_tokens = self._stored.metadata.block_tokens or 0
+        self._measured: Source | None = None
         self._common: Array | None = None
 
     def session(self, row: Row, number: int) -> int | None:
         """The session of a row in round `number`, from 0."""
-        return None if row.session is None else row.session + number * self._source.sessions
+        if not number or row.session is None:
+            return row.session
+        return row.session + number * self._source.sessions
 
     def tenant(self, row: Row, number: int) -> int | None:
         """Its tenant."""
-        return None if row.tenant is None else row.tenant + number * self._source.tenants
+        if not number or row.tenant is None:
+            return row.tenant
+        return row.tenant + number * self._source.tenants
 
-    def blocks(self, row: Row, number: int) -> list[int] | tuple[int, ...]:
+    def blocks(self, row: Row, number: int) -> Sequence[int]:
         """Its prefix blocks."""
         if not number or not row.blocks:
             return row.blocks
-        if self._common is None:
-            self._common = common_blocks(self._source.path, self._source.blocks)
-        moved, common = number * self._source.blocks, self._common
+        moved, common = number * self._source.blocks, self._shared
         return [block if common[block] else block + moved for block in row.blocks]
+
+    @property
+    def _source(self) -> Source:
+        """The workload's numbers, which take a pass over it and are needed from the second round on."""
+        if self._measured is None:
+            self._measured = source_of(self._stored)
+        return self._measured
+
+    @property
+    def _shared(self) -> "Array":
+        if self._common is None:
+            self._common = common_blocks(self._stored.path, self._source.blocks)
+        return self._common

@@ -1,6 +1,6 @@
 """A worker's share of a stored workload, row by row, a batch in memory at a time."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -20,6 +20,9 @@ _READ: Final = (
 )  # fmt: skip
 
 
+_AT_ONCE: Final = 4096  # rows: in batches of a whole row group a worker takes twice the memory
+
+
 @frozen
 class Share:
     """The rows of part `part` of `parts`: by session, and by row where there is none."""
@@ -36,7 +39,7 @@ class Row:
     arrival_s: float | None
     input_tokens: int
     output_tokens: int
-    blocks: tuple[int, ...] | list[int]
+    blocks: Sequence[int]
     session: int | None
     turn: int | None
     think_s: float | None
@@ -49,7 +52,7 @@ class Row:
 def rows(path: Path, share: Share) -> Iterator[Row]:
     """The rows of a share, in the order of the workload."""
     attempts: dict[int, int] = {}  # of rows that are retries
-    for batch in read_batches(path, tuple(dict.fromkeys((*_READ, *COLUMNS)))):
+    for batch in read_batches(path, tuple(dict.fromkeys((*_READ, *COLUMNS))), _AT_ONCE):
         _count_attempts(batch, attempts)
         kept = _mine(batch, share) & sent(batch)
         yield from _rows(batch, kept, attempts)

@@ -22,8 +22,8 @@ class Lexicon:
 
     A unit begins with the one character that joins it to what stands before. There are a power of two of them, all
     different. Of a prompt of N tokens, `before` come ahead of the first unit (template, special tokens, lead) and
-    `after` behind the last one; N - before - after are units. `sides_known` is False where only the sum is known,
-    which then stands in `before`. With `as_ids` the units are token ids in a JSON list, and there is no lead.
+    `after` behind the last one; N - before - after are units. `sides_known` is False where only the sum is known.
+    With `as_ids` the units are token ids in a JSON list, and there is no lead.
     """
 
     units: tuple[str, ...]
