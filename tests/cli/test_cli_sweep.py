@@ -75,7 +75,7 @@ def test_the_table_has_the_base_and_each_change_with_its_effect(
         assert lines[place + 6].split()[1] == "refused"
     effects = lines[lines.index("EFFECT of each change on the base") + 1 :]
     assert effects[0].startswith("max-num-seqs=1: goodput x0.")
-    assert effects[0].endswith("breaks ttft_s p95 <= 1")
+    assert effects[0].endswith("; ttft_s p95 <= 1 no longer holds; the contract FAILS")
     reasons = lines[lines.index("NOT SIMULATED") + 1 :]
     assert reasons[0].startswith("tensor-parallel-size=3: ")
     assert reasons[0].endswith(".")
@@ -154,19 +154,69 @@ def test_a_search_ends_in_three_trials(capsys: pytest.CaptureFixture[str]) -> No
     lines = capsys.readouterr().out.splitlines()
     assert lines[4].startswith("objective   the fewest GPUs that keep the contract")
     assert lines[5].startswith("search      up to 2 GPUs; ")
-    assert lines[6].endswith("on 1 GPU, which keeps the contract in simulation")
+    assert lines[6].startswith("equal       goodput within 1%")
+    assert lines[7].endswith(" on 1 x H100-80GB-SXM, which keeps the contract in simulation")
     place = lines.index(
-        "THREE LIVE TRIALS would confirm it; serve each the same workload at the same rate"
+        "THREE LIVE TRIALS would confirm it; serve each w.parquet at x1 its arrivals"
     )
-    trials = lines[place + 1 : place + 7]
-    assert trials[0].startswith("1. best: vllm serve meta-llama/Llama-3.1-8B --max-model-len 8192")
+    trials = lines[place + 1 : place + 10]
+    launch = "vllm serve meta-llama/Llama-3.1-8B --max-model-len 8192"
+    assert trials[0].startswith(f"1. best, 1 x H100-80GB-SXM: {launch}")
     assert trials[1].startswith("   decides whether the contract holds in fact")
-    assert trials[2].startswith("2. runner-up: vllm serve ")
-    assert trials[4].startswith("3. ")
+    assert trials[2].startswith("   look at TTFT p95 (simulated ")
+    assert "vllm:num_preemptions_total (0)" in trials[2]
+    assert trials[3].startswith(f"2. runner-up, 1 x H100-80GB-SXM: {launch}")
     found = answered(capsys, *asked, "-o", "s.parquet")
-    assert found["reused"] == found["done"] == len(found["search"]["ranking"])
-    assert found["search"]["holds"] is True
-    assert len(found["search"]["trials"]) == 3
+    search = found["search"]
+    assert found["reused"] == found["done"]
+    assert search["holds"] is True
+    assert search["best"] == search["ranking"][0]
+    assert search["equal_within"] == {"goodput": 0.01, "highest_load": 0.04}
+    assert [(one["gpus"], one["owes_evidence"]) for one in search["winners"]] == [
+        (1, False), (1, True), (2, False), (2, True),
+    ]  # fmt: skip
+    assert all(trial["look_at"] for trial in search["trials"])
+
+
+@pytest.mark.usefixtures("folder")
+def test_prices_and_highest_loads_are_columns(capsys: pytest.CaptureFixture[str]) -> None:
+    asked = ("--set", "max-num-seqs=64", "--limit", "ttft p95 <= 1", "--knee")
+    swept(*asked, "--price", "H100-80GB-SXM=USD 2.5/h", "-o", "s.parquet")
+    lines = capsys.readouterr().out.splitlines()
+    place = lines.index("SIMULATED without prefix hits")
+    assert "holds to" in lines[place + 1]
+    assert "USD per hour" in lines[place + 1]
+    assert "  2.50  " in lines[place + 3]
+    assert "/s (x" in lines[place + 3]
+    found = answered(capsys, *asked, "-o", "s.parquet")
+    assert found["reused"] == 2
+    assert found["base"]["knee"] == "found"
+    assert found["points"][0]["effects"]["knee_per_s"]["ratio"] > 0
+
+
+@pytest.mark.usefixtures("folder")
+def test_a_change_that_is_none_is_the_base(capsys: pytest.CaptureFixture[str]) -> None:
+    swept("--set", "tp=1,2")
+    lines = capsys.readouterr().out.splitlines()
+    assert "tensor-parallel-size=1: same as base" in lines
+    effect = next(line for line in lines if line.startswith("tensor-parallel-size=2: "))
+    assert "saturation per GPU x" in effect
+    assert "NOT SIMULATED" not in lines
+
+
+@pytest.mark.usefixtures("folder")
+def test_a_line_that_holds_now_is_no_contract_that_is_kept(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    assert run([
+        "sweep", f"{LAUNCH} --max-num-seqs 1", *CARD, *LOAD, "--set", "max-num-seqs=64", "--limit",
+        "ttft p95 <= 1", "--limit", "tpot p95 <= 0.001ms",
+    ]) == ExitCode.DOES_NOT_HOLD  # fmt: skip
+    lines = capsys.readouterr().out.splitlines()
+    effect = next(line for line in lines if line.startswith("max-num-seqs=64: "))
+    assert effect.endswith(
+        "; ttft_s p95 <= 1 holds now; the contract still FAILS: tpot_s p95 <= 1e-06"
+    )
 
 
 @pytest.mark.usefixtures("folder")

@@ -10,17 +10,33 @@ from vramledger.cli.simulate_asked import question_of
 from vramledger.cli.workload.progress_bar import progress_bar
 from vramledger.errors import BadInput
 from vramledger.methods.sweep.base import Base
+from vramledger.methods.sweep.candidates import Bounds
 from vramledger.methods.sweep.compare import Swept, compared, searched
 from vramledger.methods.sweep.grid import Axis, axes_of, grid, one_at_a_time
 from vramledger.methods.sweep.local import LocalWorkers, cores
 from vramledger.methods.sweep.objective import Objective, objective_of
 from vramledger.methods.sweep.on_ray import RayWorkers
+from vramledger.methods.sweep.prices import Prices
 from vramledger.methods.sweep.run import Sweep, Workers
-from vramledger.methods.sweep.search import Bounds, search
+from vramledger.methods.sweep.search import search
+from vramledger.plan.read import read_plan
 from vramledger.simulate.planned import is_plan
+from vramledger.sizing.pairs import prices_of
 from vramledger.workload.store import read_metadata
 
-_OWN: Final = ("settings", "alone", "grid", "search", "gpus", "objective", "jobs", "ray", "out")
+_OWN: Final = (
+    "settings",
+    "alone",
+    "grid",
+    "search",
+    "gpus",
+    "objective",
+    "prices",
+    "knee",
+    "jobs",
+    "ray",
+    "out",
+)
 _MOST_GPUS: Final = 8
 
 
@@ -44,15 +60,17 @@ def swept(asked: Mapping[str, Any]) -> Swept:
         raise BadInput(
             "A search needs a contract to serve; state its lines with --limit, or give a plan that has one."
         )
-    axes = axes_of(asked["settings"], base)
+    axes, prices = axes_of(asked["settings"], base), _prices(asked)
     with (
         Sweep(base, workers_of(asked), asked["out"]) as sweep,
         progress_bar("sweep", "points") as bar,
     ):
         if asked["search"]:
-            return searched(base, search(sweep, _bounds(asked, axes), _objective(asked), bar))
+            bounds, objective = _bounds(asked, axes), _objective(asked)
+            found = search(sweep, bounds, objective, bar, prices, knee=asked["knee"])
+            return searched(base, found)
         points = grid(axes) if asked["grid"] else one_at_a_time(axes)
-        return compared(base, sweep.play(points, bar))
+        return compared(base, sweep.play(points, bar, knee=asked["knee"]), prices)
 
 
 def base_of(asked: Mapping[str, Any]) -> Base:
@@ -72,6 +90,24 @@ def base_of(asked: Mapping[str, Any]) -> Base:
         rate_given=asked["rate_scale"] is not None,
         workload_given=asked["workload"] is not None,
     )
+
+
+def _prices(asked: Mapping[str, Any]) -> Prices:
+    """Those of a plan, and those given beside it, which win.
+
+    Raises:
+        BadInput: no price, or two currencies.
+        UnknownName: no such card.
+    """
+    given = prices_of(asked["prices"])
+    if not is_plan(asked["launch"]):
+        return Prices(given.per_hour, given.currency)
+    plan = read_plan(asked["launch"])
+    if given.per_hour and plan.prices and given.currency != plan.currency:
+        raise BadInput(
+            "--price and the plan's prices are in different currencies; rates are not converted."
+        )
+    return Prices({**plan.prices, **given.per_hour}, given.currency or plan.currency)
 
 
 def _check_search(asked: Mapping[str, Any]) -> None:

@@ -1,56 +1,23 @@
 """A sweep for a terminal."""
 
-from collections.abc import Callable
 from math import isinf
-from typing import Any, Final
+from typing import Final
 
-from vramledger.frozen import frozen
 from vramledger.methods.sweep.columns import NO_HITS, OWN
 from vramledger.methods.sweep.compare import Compared, Effect, Swept
-from vramledger.methods.sweep.row import Row
-from vramledger.report.number import share
+from vramledger.methods.sweep.row import Row, Status, Verdict
+from vramledger.report.number import rate
+from vramledger.report.sweep_cells import Column, columns
 from vramledger.report.sweep_search import (
     SETTINGS,
-    SHOWN,
     search_lines,
     settings_cells,
+    shown_rows,
     trial_lines,
+    winner_lines,
 )
 from vramledger.report.sweep_tensor import tensor_lines
 from vramledger.report.table import table
-from vramledger.units import format_seconds
-
-
-@frozen
-class _Column:
-    """A column of the table: its head, its figure, how that is said."""
-
-    head: str
-    name: str
-    say: Callable[[float], str]
-
-
-def _count(value: float) -> str:
-    return f"{value:,.0f}"
-
-
-_GOODPUT: Final = (
-    _Column("goodput/h", "goodput_per_hour", _count),
-    _Column("per GPU", "goodput_per_gpu_hour", _count),
-)
-_ANSWERED: Final = (
-    _Column("answered/h", "ok_per_hour", _count),
-    _Column("per GPU", "ok_per_gpu_hour", _count),
-)
-_REST: Final = (
-    _Column("TTFT p95", "ttft_p95_s", format_seconds),
-    _Column("TPOT p95", "tpot_p95_s", format_seconds),
-    _Column("E2E p95", "e2e_p95_s", format_seconds),
-    _Column("queue p95", "queue_p95_s", format_seconds),
-    _Column("KV p99", "kv_usage_p99", share),
-    _Column("preempted", "preemptions", _count),
-)
-
 
 _MOST_ROWS: Final = 100
 
@@ -66,7 +33,10 @@ def to_text(found: Swept) -> str:
     if found.found is None and len(found.rows) > _MOST_ROWS:
         more = len(found.rows) - _MOST_ROWS
         lines += [f"{more:,} further points are not shown; --json and -o have them all."]
-    lines += _effects(found) if found.found is None else trial_lines(found.trials)
+    if any(row.columns.get("saturation_per_s") is not None for row in found.rows):
+        lines += [_SATURATES]
+    lines += _effects(found) if found.found is None else winner_lines(found.found)
+    lines += [] if found.found is None else trial_lines(found)
     lines += [*tensor_lines(found.tensor_steps), *_reasons(found)]
     if found.start is not None and found.start.notes:
         lines += ["", *(f"note: {note}" for note in found.start.notes)]
@@ -74,6 +44,12 @@ def to_text(found: Swept) -> str:
         done, asked = len(found.rows), found.results.asked
         lines += ["", f"interrupted: {done:,} of {asked:,} points were simulated."]
     return "\n".join(lines)
+
+
+_SATURATES: Final = (
+    "saturates: what all servers serve at most, derived by theory for requests of mean lengths without prefix hits "
+    "and without preemption."
+)
 
 
 _SECTION: Final = {
@@ -98,13 +74,13 @@ def _title(found: Swept) -> list[str]:
 
 
 def _table(found: Swept, prefix: str) -> list[str]:
-    contract = any(row.verdict for row in found.rows)
-    columns = (*(_GOODPUT if contract else _ANSWERED), *_REST)
+    rows = _shown(found)
+    cells = columns(rows, found.prices)
     named = _named if found.found is None else settings_cells
     first = ["change"] if found.found is None else list(SETTINGS)
-    head = [*first, "verdict", "GPUs", *(column.head for column in columns), "limit"]
-    rows = [[*named(row), *_cells(row, columns, prefix)] for row in _shown(found)]
-    return table(head, rows, frozenset(range(len(first) + 1, len(head) - 1)))
+    head = [*first, "verdict", "GPUs", *(column.head for column in cells), "limit"]
+    lines = [[*named(row), *_cells(row, cells, prefix)] for row in rows]
+    return table(head, lines, frozenset(range(len(first) + 1, len(head) - 1)))
 
 
 def _named(row: Row) -> list[str]:
@@ -112,60 +88,89 @@ def _named(row: Row) -> list[str]:
 
 
 def _shown(found: Swept) -> tuple[Row, ...]:
-    """The points as asked, not more than a person reads; of a search the best, and the base."""
+    """The points as asked, not more than a person reads; of a search the best of each kind, and the base."""
     if found.found is None:
         return found.rows[:_MOST_ROWS]
-    best = found.found.ranking[:SHOWN]
-    return best if found.start is None or found.start in best else (*best, found.start)
+    return shown_rows(found.found, found.start)
 
 
-def _cells(row: Row, columns: tuple[_Column, ...], prefix: str) -> list[str]:
+def _cells(row: Row, cells: tuple[Column, ...], prefix: str) -> list[str]:
     gpus = row.columns.get("gpus")
-    said = [_cell(row.figure(column.name, prefix), column.say) for column in columns]
     verdict = (row.verdict or "-") if row.simulated else row.status.value
     limit = str(row.figure("bound_by", prefix) or "").replace("_", " ")
-    return [str(verdict), "-" if gpus is None else str(gpus), *said, limit]
+    counted = "-" if gpus is None else str(gpus)
+    return [str(verdict), counted, *(cell.say(row, prefix) for cell in cells), limit]
 
 
-def _cell(value: Any, say: Callable[[float], str]) -> str:
-    if value is None:
-        return "-"
-    return "inf" if isinf(value) else say(value)
-
-
-_SAID: Final = {
+_THROUGHPUT: Final = {
     "goodput_per_hour": "goodput",
+    "goodput_per_gpu_hour": "goodput per GPU",
     "ok_per_hour": "answered/h",
     "ok_per_gpu_hour": "answered/h per GPU",
-    "ttft_p95_s": "TTFT p95",
-    "tpot_p95_s": "TPOT p95",
-    "e2e_p95_s": "E2E p95",
 }
+_CAPACITY: Final = {
+    "saturation_per_s": "saturation",
+    "saturation_per_gpu_s": "saturation per GPU",
+    "knee_per_s": "highest load that keeps the contract",
+}
+_LATENCY: Final = {"ttft_p95_s": "TTFT p95", "tpot_p95_s": "TPOT p95", "e2e_p95_s": "E2E p95"}
 
 
 def _effects(found: Swept) -> list[str]:
-    lines = [line for point in found.points[: _MOST_ROWS - 1] for line in _effect(point)]
+    lines = [line for point in found.points[: _MOST_ROWS - 1] for line in _effect(point, found)]
     return ["", "EFFECT of each change on the base", *lines] if lines else []
 
 
-def _effect(point: Compared) -> list[str]:
-    parts = [
+def _effect(point: Compared, found: Swept) -> list[str]:
+    row = point.row
+    if row.status is Status.SAME:
+        return [f"{row.point.label}: same as base"]
+    if not point.effects:
+        return []
+    parts = _throughput(point, found) + _ratios(point, _CAPACITY) + _ratios(point, _LATENCY)
+    parts += [f"{line} no longer holds" for line in point.broke]
+    parts += [f"{line} holds now" for line in point.mended]
+    return [f"{row.point.label}: {'; '.join([*parts, *_contract(point, found)])}"]
+
+
+def _throughput(point: Compared, found: Swept) -> list[str]:
+    """The ratios of what is answered; where arrivals limit both sides they say nothing of the servers."""
+    sides = (found.start, point.row)
+    if all(side is not None and side.columns.get("limited_by_arrivals") for side in sides):
+        return ["throughput limited by arrivals"]
+    return _ratios(point, _THROUGHPUT)
+
+
+def _ratios(point: Compared, titles: dict[str, str]) -> list[str]:
+    known = ((title, point.effect(name)) for name, title in titles.items())
+    return [
         f"{title} {_change(effect)}"
-        for name, title in _SAID.items()
-        if (effect := point.effect(name)) is not None and effect.ratio is not None
+        for title, effect in known
+        if effect is not None and effect.ratio is not None
     ]
-    parts += [f"breaks {line}" for line in point.broke]
-    parts += [f"mends {line}" for line in point.mended]
-    return [f"{point.row.point.label}: {'; '.join(parts)}"] if parts else []
+
+
+def _contract(point: Compared, found: Swept) -> list[str]:
+    """Whether the contract as a whole is kept, where it fails here or at the base."""
+    row, start = point.row, found.start
+    before = None if start is None else start.verdict
+    if row.verdict is Verdict.PASS and before is Verdict.FAIL:
+        return ["the contract is kept"]
+    if row.verdict is Verdict.FAIL:
+        if before is not Verdict.FAIL:
+            return ["the contract FAILS"]
+        return [f"the contract still FAILS: {'; '.join(sorted(row.broken))}"]
+    return []
 
 
 def _change(effect: Effect) -> str:
     ratio = effect.ratio or 0.0
+    if effect.name == "saturation_per_s" and effect.before and effect.after:
+        return f"{rate(effect.before)} to {rate(effect.after)} (x{ratio:.3g})"
     return "inf" if isinf(ratio) else f"x{ratio:.3g}"
 
 
 def _reasons(found: Swept) -> list[str]:
-    lines = [
-        f"{row.point.label}: {row.columns['reason']}" for row in _shown(found) if not row.simulated
-    ]
+    left = [row for row in _shown(found) if not row.simulated and row.status is not Status.SAME]
+    lines = [f"{row.point.label}: {row.columns['reason']}" for row in left]
     return ["", "NOT SIMULATED", *lines] if lines else []

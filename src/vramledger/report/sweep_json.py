@@ -8,7 +8,7 @@ from vramledger.methods.sweep.columns import FIGURES, NO_HITS, OWN, RESULTS
 from vramledger.methods.sweep.compare import Compared, Swept
 from vramledger.methods.sweep.row import Row
 from vramledger.methods.sweep.tensor_steps import TensorStep
-from vramledger.report.sweep_search import search_json
+from vramledger.report.sweep_search_json import search_json
 
 SCHEMA: Final = "vramledger.sweep/1"
 _HEAD: Final = tuple(
@@ -37,7 +37,7 @@ def to_json(found: Swept) -> dict[str, Any]:
         "base": None if found.start is None else _row(found.start),
         "points": [_compared(point) for point in found.points],
         "tensor_steps": [_tensor_step(step) for step in found.tensor_steps],
-        "search": None if found.found is None else search_json(found.found, found.trials),
+        "search": search_json(found),
     }
 
 

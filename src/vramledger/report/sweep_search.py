@@ -1,22 +1,26 @@
 """A search among settings for a terminal."""
 
-from typing import Any, Final
+from typing import Final
 
-from vramledger.methods.sweep.row import Row, Verdict
-from vramledger.methods.sweep.search import Found
+from vramledger.methods.sweep.base import Base
+from vramledger.methods.sweep.compare import Swept
+from vramledger.methods.sweep.found import Found, Winner
+from vramledger.methods.sweep.objective import KNEE_TOLERANCE, TOLERANCE
+from vramledger.methods.sweep.row import Row, Status, Verdict
 from vramledger.methods.sweep.settings import BUDGET, DATA, KV, SEQUENCES, TENSOR
-from vramledger.methods.sweep.trials import BASE, BEST, RUNNER_UP, Trial
+from vramledger.methods.sweep.trials import BASE
+from vramledger.report.sweep_trials import decides, watched
 
-SHOWN: Final = 10  # rows of the ranking
-
-
-SETTINGS: Final = ("", "TP", "DP", "KV cache", "seqs", "budget", "more")
-_OWN_COLUMNS: Final = frozenset({TENSOR, DATA, KV, SEQUENCES, BUDGET})
+SETTINGS: Final = ("", "GPU", "TP", "DP", "KV cache", "seqs", "budget", "more")
+OWES: Final = "owes quality evidence"
+_OWN_COLUMNS: Final = frozenset({TENSOR, DATA, KV, SEQUENCES, BUDGET, "gpu"})
+_TIES: Final = 3  # of a winner that are named
+_THREE: Final = 3
 
 
 def settings_cells(row: Row) -> list[str]:
     """A point of a search by its settings, after every default; empty where it was refused."""
-    known = [row.columns.get(name) for name in ("tp", "dp", "kv_cache_dtype")]
+    known = [row.columns.get(name) for name in ("gpu", "tp", "dp", "kv_cache_dtype")]
     counts = [row.columns.get(name) for name in ("max_num_seqs", "max_num_batched_tokens")]
     said = ["" if value is None else str(value) for value in known]
     said += ["" if value is None else f"{value:,}" for value in counts]
@@ -24,68 +28,48 @@ def settings_cells(row: Row) -> list[str]:
     return ["" if row.point.changes else BASE, *said, ", ".join(more)]
 
 
+def shown_rows(found: Found, start: Row | None) -> tuple[Row, ...]:
+    """The best of each card, number of GPUs and kind of cache, and the base."""
+    rows = tuple(winner.row for winner in found.winners)
+    return rows if start is None or start in rows else (*rows, start)
+
+
 def search_lines(found: Found) -> list[str]:
-    """What was looked for, and where it ended."""
-    best, rows = found.best, found.ranking
-    failed = sum(not row.simulated for row in rows)
+    """What was looked for, how, and where it ended."""
+    most = found.bounds.most_gpus
     return [
         f"objective   {found.objective.words}",
+        f"search      up to {most:,} GPU{'s' if most > 1 else ''}; {_counts(found)}",
         (
-            f"search      up to {found.bounds.most_gpus} GPUs; {len(rows):,} points, {failed:,} of them do not "
-            f"start, {found.rounds} rounds of refinement"
+            f"equal       goodput within {TOLERANCE:.0%}, a highest load within {KNEE_TOLERANCE:.0%}: finer than "
+            "a simulation tells; then the price, the GPUs, and the fewest changes from the base decide"
         ),
-        f"best        {_best(best)}",
+        f"best        {_best(found)}",
+        *_owing(found),
     ]
 
 
-def search_json(found: Found, trials: tuple[Trial, ...]) -> dict[str, Any]:
-    """A search as JSON; rows of its ranking are named by their hash."""
-    best = found.best
-    return {
-        "objective": found.objective.name,
-        "most_gpus": found.bounds.most_gpus,
-        "rounds": found.rounds,
-        "holds": best is not None and best.verdict is Verdict.PASS,
-        "ranking": [row.columns["point"] for row in found.ranking],
-        "trials": [
-            {
-                "role": trial.role,
-                "point": trial.row.columns["point"],
-                "command": trial.command,
-                "decides": _decides(trial),
-                "differences": [
-                    {"name": one.name, "here": one.here, "best": one.there}
-                    for one in trial.differences
-                ],
-            }
-            for trial in trials
-        ],
+def _counts(found: Found) -> str:
+    by_status = {
+        status: sum(row.status is status for row in found.screened)
+        for status in (Status.SIMULATED, Status.RULED_OUT)
     }
+    out = by_status[Status.RULED_OUT]
+    refused = sum(row.status in (Status.NO_START, Status.REFUSED) for row in found.screened)
+    part = "all of the requests"
+    if found.share < 1:
+        part = f"the {found.share:.0%} of the requests that come fastest"
+    screened = f"{by_status[Status.SIMULATED]:,} points screened on {part}"
+    left = f"{out:,} ruled out by theory, {refused:,} do not start or are refused"
+    final = f"{len(found.results.rows):,} simulated on all"
+    return f"{screened}, {left}; {final}; {found.rounds} rounds of refinement"
 
 
-def trial_lines(trials: tuple[Trial, ...]) -> list[str]:
-    """The trials that would confirm it, as commands with what each would decide."""
-    if not trials:
-        return []
-    lines = [
-        "",
-        "THREE LIVE TRIALS would confirm it; serve each the same workload at the same rate",
-    ]
-    if len(trials) < _THREE:
-        lines = ["", "LIVE TRIALS that would confirm it; serve each the same workload"]
-    for number, trial in enumerate(trials, 1):
-        lines += [f"{number}. {trial.role}: {trial.command}", f"   {_decides(trial)}"]
-    return lines + [f"   {sentence}" for sentence in _owed(trials)]
-
-
-_TWO, _THREE = 2, 3
-
-
-def _best(best: Row | None) -> str:
+def _best(found: Found) -> str:
+    best = found.best
     if best is None:
         return "nothing that was tried starts"
-    gpus = best.columns["gpus"]
-    where = f"{best.point.label} on {_gpus(gpus)}"
+    where = _where(best, found)
     if best.verdict is Verdict.PASS:
         return f"{where}, which keeps the contract in simulation"
     if best.verdict is Verdict.INCONCLUSIVE:
@@ -93,42 +77,66 @@ def _best(best: Row | None) -> str:
     return f"no settings keep the contract; {where} comes nearest"
 
 
-def _owed(trials: tuple[Trial, ...]) -> list[str]:
-    """What a trial must show besides speed."""
-    cached = {str(trial.row.columns["kv_cache_dtype"]) for trial in trials}
-    if len(cached) < _TWO:
+def _owing(found: Found) -> list[str]:
+    """What a smaller cache would bring, with what it owes."""
+    owing = found.best_owing
+    if owing is None:
         return []
-    named = " and ".join(sorted(cached))
-    sentence = (
-        f"KV caches of {named} are compared: a smaller one changes answers, and owes evidence"
+    kept = ", which keeps the contract in simulation" if owing.verdict is Verdict.PASS else ""
+    cache = owing.columns["kv_cache_dtype"]
+    return [f"with {cache:<7}{_where(owing, found)}{kept}; {OWES}, as its KV cache changes answers"]
+
+
+def _where(row: Row, found: Found) -> str:
+    cost = found.prices.of(row)
+    priced = (
+        ""
+        if cost is None
+        else f", {found.prices.currency} {cost:,.2f} an hour".replace(",  ", ", ")
     )
-    return [f"{sentence} of their quality."]
+    return f"{row.point.label} on {row.columns['gpus']} x {row.columns['gpu']}{priced}"
 
 
-def _decides(trial: Trial) -> str:
-    said = _DECIDES[trial.role]
-    changes = ", ".join(
-        f"{one.name} {one.here} in place of {one.there}" for one in trial.differences
-    )
-    return f"{said}{': ' + changes if changes else ''}. Simulated: {_figures(trial.row)}."
+def winner_lines(found: Found) -> list[str]:
+    """What is as good as each best, what owes evidence, and where nothing was worth simulating in full."""
+    lines = [line for winner in found.winners for line in _beside(winner)]
+    lines += [f"{_place(row)}: {row.columns['reason']}" for row in found.hopeless]
+    return ["", "OF EACH NUMBER OF GPUS", *lines] if lines else []
 
 
-_DECIDES: Final = {
-    BEST: "decides whether the contract holds in fact",
-    RUNNER_UP: "decides whether the order is right where the choice differs most",
-    BASE: "shows how far the simulation is off on what you have, against what the change brings",
-}
+def _beside(winner: Winner) -> list[str]:
+    parts = [f"{winner.row.columns['kv_cache_dtype']} KV cache {OWES}"] if winner.owes else []
+    if winner.ties:
+        named = "; ".join(row.point.label for row in winner.ties[:_TIES])
+        more = len(winner.ties) - _TIES
+        also = f"; and {more} more" if more > 0 else ""
+        parts.append(f"as good on the part that was screened: {named}{also}")
+    return [f"{_place(winner.row)}, {winner.row.point.label}: {'. '.join(parts)}"] if parts else []
 
 
-def _gpus(count: int) -> str:
-    return "1 GPU" if count == 1 else f"{count:,} GPUs"
+def _place(row: Row) -> str:
+    return f"{row.columns.get('gpus')} x {row.columns.get('gpu')}"
 
 
-def _figures(row: Row) -> str:
-    goodput = row.figure("goodput_per_hour")
-    parts = [f"{row.verdict or 'no verdict'}", _gpus(row.columns["gpus"])]
-    parts += [] if goodput is None else [f"goodput {goodput:,.0f}/h"]
-    for title, name in (("TTFT p95", "ttft_p95_s"), ("TPOT p95", "tpot_p95_s")):
-        value = row.figure(name)
-        parts += [] if value is None else [f"{title} {value:,.3g} s"]
-    return ", ".join(parts)
+def trial_lines(swept: Swept) -> list[str]:
+    """The trials that would confirm it, as commands with what to look at and what each would decide."""
+    trials = swept.trials
+    if not trials:
+        return []
+    head = "THREE LIVE TRIALS" if len(trials) == _THREE else "LIVE TRIALS"
+    lines = ["", f"{head} would confirm it; serve each {_load(swept.base)}"]
+    for number, trial in enumerate(trials, 1):
+        servers = "" if trial.servers == 1 else f"  (on each of {trial.servers} servers)"
+        lines += [f"{number}. {trial.role}, {_place(trial.row)}: {trial.command}{servers}"]
+        lines += [f"   {decides(trial)}", f"   look at {watched(trial)}"]
+        if trial.row.point in (swept.found.owing if swept.found is not None else ()):
+            cache = trial.row.columns["kv_cache_dtype"]
+            lines += [f"   compare its answers with the other cache's too: {cache} {OWES}"]
+    return lines
+
+
+def _load(base: Base) -> str:
+    part, closed = base.question.part, base.question.serving.closed
+    if closed is not None:
+        return f"the requests of {part.workload.name}, {closed:,} in flight"
+    return f"{part.workload.name} at x{part.rate_scale:g} its arrivals"

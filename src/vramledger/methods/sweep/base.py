@@ -10,6 +10,7 @@ from typing import Any, Final
 from vramledger import __version__
 from vramledger.engine.launch import Launch
 from vramledger.frozen import frozen
+from vramledger.methods.sweep.depth import FULL, Depth
 from vramledger.plan.limit_text import both
 from vramledger.plan.requirement import Contract
 from vramledger.record.durable import file_sha256
@@ -28,6 +29,7 @@ class Base:
     limits: Contract | None = None
     rate_given: bool = False  # the rate was stated, and wins over a plan's
     workload_given: bool = False  # so was the workload
+    depth: Depth = FULL  # no part of what names it: rows of other depths are kept apart
 
     def with_limits(self, contract: Contract | None) -> Contract | None:
         """A plan's contract and the limits given beside it."""

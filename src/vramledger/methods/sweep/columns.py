@@ -13,12 +13,13 @@ SHARES: Final = ("p50", "p95", "p99", "max")
 
 _NOT_SIMULATED: Final = "not simulated"
 _REFUSED: Final = "not simulated, and refused before its layout was known"
+_NO_KNEE: Final = "not searched"
 _NO_CONTRACT: Final = "no contract, or not simulated"
 
 _HEAD: Final = {
     "point": Column("string", "", "Hash of the base and the changes."),
     "changes": Column("string", "", "What differs from the base: a JSON object, keys sorted; {} for the base."),
-    "status": Column("string", "", "simulated, does not start, refused or cannot know."),
+    "status": Column("string", "", "simulated, same as base, ruled out, does not start, refused or cannot know."),
     "reason": Column("string", "", "One sentence on why it was not simulated.", "it was simulated"),
     "verdict": Column("string", "", "PASS, FAIL or INCONCLUSIVE by the contract.", _NO_CONTRACT),
     "broken": Column("string", "", "The contract's lines that do not hold, joined by semicolons.", _NO_CONTRACT),
@@ -35,10 +36,17 @@ _HEAD: Final = {
     "max_num_seqs": Column("int64", "requests", "Sequence cap of one engine.", _REFUSED),
     "max_num_batched_tokens": Column("int64", "tokens", "Token budget of a step.", _REFUSED),
     "max_model_len": Column("int64", "tokens", "Longest request.", _NOT_SIMULATED),
-    "kv_cache_dtype": Column("string", "", "How keys and values are held.", _NOT_SIMULATED),
+    "kv_cache_dtype": Column("string", "", "How keys and values are held; as typed where it was not simulated.", _REFUSED),
     "kv_blocks": Column("int64", "blocks", "Pool of one engine, null block included.", _NOT_SIMULATED),
     "block_tokens": Column("int64", "tokens", "A block's tokens.", _NOT_SIMULATED),
     "input_tokens_mean": Column("float64", "tokens", "Mean input of the requests.", _NOT_SIMULATED),
+    "arrivals_per_s": Column("float64", "requests/s", "Requests that arrive, in place of the closed loop's.", f"{_NOT_SIMULATED}, or all at once"),
+    "limited_by_arrivals": Column("bool", "", "Whether nearly all are answered as they come: more throughput is not asked for.", _NOT_SIMULATED),
+    "saturation_per_s": Column("float64", "requests/s", "What all servers together serve at most, by theory, without prefix hits.", _REFUSED),
+    "saturation_per_gpu_s": Column("float64", "requests/s", "The same, of one GPU.", _REFUSED),
+    "knee": Column("string", "", "How the search for the highest load that keeps the contract ended.", _NO_KNEE),
+    "knee_level": Column("float64", "", "That load: times the recorded arrivals, or requests in flight.", f"{_NO_KNEE}, or no load keeps it"),
+    "knee_per_s": Column("float64", "requests/s", "Requests that arrive at that load.", f"{_NO_KNEE}, no load keeps it, or a closed loop"),
     "output_tokens_mean": Column("float64", "tokens", "Mean output of the requests.", _NOT_SIMULATED),
 }  # fmt: skip
 

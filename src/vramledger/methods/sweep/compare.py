@@ -6,9 +6,10 @@ from typing import Final
 from vramledger.errors import ExitCode
 from vramledger.frozen import frozen
 from vramledger.methods.sweep.base import Base
+from vramledger.methods.sweep.found import Found
+from vramledger.methods.sweep.prices import UNPRICED, Prices
 from vramledger.methods.sweep.row import Row, Status, Verdict
 from vramledger.methods.sweep.run import Results
-from vramledger.methods.sweep.search import Found
 from vramledger.methods.sweep.tensor_steps import TensorStep, tensor_steps
 from vramledger.methods.sweep.trials import Trial, trials
 
@@ -17,6 +18,9 @@ COMPARED: Final = (
     "ok_per_hour",
     "goodput_per_gpu_hour",
     "ok_per_gpu_hour",
+    "saturation_per_s",
+    "saturation_per_gpu_s",
+    "knee_per_s",
     "ttft_p95_s",
     "tpot_p95_s",
     "itl_p95_s",
@@ -75,6 +79,7 @@ class Swept:
     tensor_steps: tuple[TensorStep, ...] = ()
     found: Found | None = None  # of a search
     trials: tuple[Trial, ...] = ()
+    prices: Prices = UNPRICED
 
     @property
     def rows(self) -> tuple[Row, ...]:
@@ -94,16 +99,17 @@ class Swept:
         )
 
 
-def compared(base: Base, results: Results) -> Swept:
+def compared(base: Base, results: Results, prices: Prices = UNPRICED) -> Swept:
     """The results beside the base's own row."""
     start = next((row for row in results.rows if not row.point.changes), None)
     points = tuple(_beside(row, start) for row in results.rows if row.point.changes)
-    return Swept(base, results, start, points, tensor_steps(base, results.rows))
+    steps = tensor_steps(base, results.rows)
+    return Swept(base, results, start, points, steps, prices=prices)
 
 
 def searched(base: Base, found: Found) -> Swept:
     """A search's points beside the base, with the trials that would confirm it."""
-    swept = compared(base, found.results)
+    swept = compared(base, found.results, found.prices)
     return replace(
         swept,
         tensor_steps=tensor_steps(base, found.layouts),
@@ -115,6 +121,12 @@ def searched(base: Base, found: Found) -> Swept:
 def _beside(row: Row, start: Row | None) -> Compared:
     if start is None or not start.simulated or not row.simulated:
         return Compared(row, (), (), ())
-    effects = tuple(Effect(name, start.figure(name), row.figure(name)) for name in COMPARED)
+    effects = tuple(Effect(name, _of(start, name), _of(row, name)) for name in COMPARED)
     before, after = start.broken, row.broken
     return Compared(row, effects, tuple(sorted(after - before)), tuple(sorted(before - after)))
+
+
+def _of(row: Row, name: str) -> float | None:
+    """A figure of the simulation that is judged, or one of the point itself."""
+    found: float | None = row.columns[name] if name in row.columns else row.figure(name)
+    return found

@@ -1,29 +1,30 @@
-"""One point simulated: its question asked, its answers laid out as a row."""
+"""One point evaluated: its question asked, its answers laid out as a row."""
 
-import json
 from typing import Any
 
-from vramledger.engine.vllm.deployment import Deployment
 from vramledger.errors import CannotKnow, VramError
+from vramledger.methods.sweep.alike import alike
 from vramledger.methods.sweep.base import Base
-from vramledger.methods.sweep.columns import (
-    LATENCIES,
-    LEVELS,
-    NO_HITS,
-    OWN,
-    SEPARATOR,
-    SHARES,
-    percentile_column,
-)
+from vramledger.methods.sweep.bound import ruled_out
+from vramledger.methods.sweep.depth import busiest
+from vramledger.methods.sweep.highest_load import highest_load
+from vramledger.methods.sweep.laid_out import known, saturation, simulated
 from vramledger.methods.sweep.point import Point
-from vramledger.methods.sweep.row import Row, Status, Verdict
+from vramledger.methods.sweep.row import Row, Status
 from vramledger.methods.sweep.settings import changed
-from vramledger.simulate.binding import IDLE
+from vramledger.simulate.from_deployment import settings_of
 from vramledger.simulate.load import Part, prepared
 from vramledger.simulate.offered import Offered, read_offered
-from vramledger.simulate.run import NotServed, Played, Question, Simulation, simulate_case
+from vramledger.simulate.run import (
+    NotServed,
+    Question,
+    bench_of,
+    expected,
+    ready_for,
+    simulate_case,
+)
 
-_HOUR_S = 3600.0
+_SAME = "Nothing that is simulated differs from the base, whose figures are its own."
 
 
 class Evaluator:
@@ -35,20 +36,30 @@ class Evaluator:
         self._offered: Offered | None = None
 
     def row(self, point: Point) -> Row:
-        """The row of a point. One that is refused or does not start has its reason and no figures."""
+        """The row of a point. One that is not simulated has its reason and no figures."""
         named = {"point": point.hash(self._digest), "changes": point.text}
-        known: dict[str, Any] = {}
+        about: dict[str, Any] = {}
         try:
             question = changed(self._base, point)
-            known = _known(question, question.case.deployment())
-            found = simulate_case(question, _silent, self._read(question))
+            about = known(question, question.case.deployment())
+            found = self._found(point, question)
         except VramError as error:
             status = Status.UNKNOWN if isinstance(error, CannotKnow) else Status.REFUSED
-            return Row(point, {**named, **known, "status": status.value, "reason": str(error)})
+            found = _unplayed(status, str(error))
+        return Row(point, {**named, **about, **found})
+
+    def _found(self, point: Point, question: Question) -> dict[str, Any]:
+        if point.changes and alike(self._base.question, question):
+            return _unplayed(Status.SAME, _SAME)
+        offered = self._read(question)
+        if self._base.depth.bound:
+            without = _ruled_out(question, offered)
+            if without is not None:
+                return without
+        found = simulate_case(question, _silent, busiest(offered, self._base.depth.share))
         if isinstance(found, NotServed):
-            status = Status.NO_START
-            return Row(point, {**named, **known, "status": status.value, "reason": found.reason})
-        return Row(point, {**named, **known, **_simulated(found)})
+            return _unplayed(Status.NO_START, found.reason)
+        return {**simulated(found), **(highest_load(question) if self._base.depth.knee else {})}
 
     def _read(self, question: Question) -> Offered:
         if self._offered is None or self._part != question.part:
@@ -59,101 +70,28 @@ class Evaluator:
         return self._offered
 
 
+def _ruled_out(question: Question, offered: Offered) -> dict[str, Any] | None:
+    """The columns of a point that theory rules out; None where it must be simulated."""
+    ready = ready_for(question)
+    if isinstance(ready, NotServed):
+        return _unplayed(Status.NO_START, ready.reason)
+    bench = bench_of(ready, offered)
+    settings = settings_of(
+        ready.deployment, ready.pool, prefix_caching=False, acceptance=question.acceptance
+    )
+    capacity = expected(bench, settings)
+    reason = ruled_out(bench, capacity)
+    if not reason:
+        return None
+    return {
+        **_unplayed(Status.RULED_OUT, reason),
+        **saturation(question, ready.deployment, capacity),
+    }
+
+
+def _unplayed(status: Status, reason: str) -> dict[str, Any]:
+    return {"status": status.value, "reason": reason}
+
+
 def _silent(_done: int, _all: int) -> None:
     """Progress is counted in points."""
-
-
-def gpus_of(question: Question, deployment: Deployment) -> int:
-    """GPUs of all servers, those that only compute prompts included."""
-    split = question.serving.split
-    servers = question.replicas + (0 if split is None else split.prefill)
-    return deployment.layout.gpus * servers
-
-
-def _known(question: Question, deployment: Deployment) -> dict[str, Any]:
-    layout = deployment.layout
-    return {
-        "model": deployment.model.id,
-        "gpu": deployment.accelerator.name,
-        "engine_version": deployment.version,
-        "tp": layout.tp,
-        "pp": layout.pp,
-        "dp": layout.dp,
-        "replicas": question.replicas,
-        "gpus": gpus_of(question, deployment),
-        "max_num_seqs": deployment.max_num_seqs.value,
-        "max_num_batched_tokens": deployment.max_num_batched_tokens.value,
-    }
-
-
-def _simulated(found: Simulation) -> dict[str, Any]:
-    answers = found.main.answers
-    gpus = gpus_of(found.question, found.deployment)
-    broken = [line.asked for line in answers.lines if line.holds is False]
-    own = {} if found.own is None else _figures(found.own, gpus)
-    return {
-        "status": Status.SIMULATED.value,
-        "verdict": _verdict(found),
-        "broken": SEPARATOR.join(broken) if answers.lines else None,
-        "basis": str(found.basis),
-        "notes": json.dumps(found.notes),
-        "max_model_len": found.main.settings.max_model_len,
-        "kv_cache_dtype": found.pool.layout.cache_dtype,
-        "kv_blocks": found.pool.num_blocks,
-        "block_tokens": found.main.settings.block_size,
-        "input_tokens_mean": float(found.offered.input_tokens.mean()),
-        "output_tokens_mean": float(found.offered.output_tokens.mean()),
-        **{f"{NO_HITS}{name}": value for name, value in _figures(found.no_hits, gpus).items()},
-        **{f"{OWN}{name}": value for name, value in own.items()},
-    }
-
-
-def _verdict(found: Simulation) -> str | None:
-    answers = found.main.answers
-    if not answers.lines:
-        return None
-    if not answers.holds:
-        return Verdict.FAIL.value
-    unchecked = any(line.holds is None for line in answers.lines)
-    return (Verdict.INCONCLUSIVE if unchecked else Verdict.PASS).value
-
-
-def _figures(played: Played, gpus: int) -> dict[str, Any]:
-    answers = played.answers
-    hours = max(answers.levels.span_s, 1e-9) / _HOUR_S
-    ok = answers.requests["ok"]
-    goodput = answers.goodput_per_hour
-    ended_ok = played.figures.outcome == "ok"
-    tokens = float(played.offered.output_tokens[ended_ok].sum())
-    row: dict[str, Any] = {
-        **answers.requests,
-        "goodput_per_hour": goodput,
-        "goodput_per_gpu_hour": None if goodput is None else goodput / gpus,
-        "ok_per_hour": ok / hours,
-        "ok_per_gpu_hour": ok / hours / gpus,
-        "output_tokens_per_gpu_s": tokens / (hours * _HOUR_S) / gpus,
-        "preemptions": answers.recomputing.preemptions,
-        "recomputed_tokens": answers.recomputing.tokens,
-        "recomputed_share": answers.recomputing.share,
-        "prefix_hit_share": answers.hit_share,
-        "queue_drains": answers.queue_drains,
-        "steps": answers.steps,
-        "simulated_s": answers.levels.span_s,
-        "binding": json.dumps(answers.levels.binding, sort_keys=True),
-        "bound_by": _bound_by(answers.levels.binding),
-    }
-    for name in LATENCIES:
-        _add_percentiles(row, name, answers.latency[name])
-    for name in LEVELS:
-        _add_percentiles(row, name, getattr(answers.levels, name))
-    return row
-
-
-def _bound_by(binding: dict[str, float]) -> str:
-    shares = {name: share for name, share in binding.items() if name != IDLE}
-    return max(sorted(shares), key=shares.__getitem__)
-
-
-def _add_percentiles(row: dict[str, Any], name: str, found: object) -> None:
-    for share in SHARES:
-        row[percentile_column(name, share)] = getattr(found, share)

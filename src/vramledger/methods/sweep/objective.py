@@ -1,38 +1,58 @@
-"""What a search looks for, as an order of rows."""
+"""What a search looks for, as an order of rows in which near equals are equal."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from math import inf
 from typing import Final
 
 from vramledger.errors import UnknownName
 from vramledger.frozen import frozen
+from vramledger.methods.sweep.prices import UNPRICED, Prices
 from vramledger.methods.sweep.row import Row, Verdict
+
+TOLERANCE: Final = (
+    0.01  # of a goodput: closer ones are equal, which is finer than a simulation is right
+)
+KNEE_TOLERANCE: Final = 0.04  # of a highest load, which is searched to 0.02 on either side
 
 _VERDICTS: Final = {Verdict.PASS: 0, Verdict.INCONCLUSIVE: 1, Verdict.FAIL: 2}
 _NOT_SIMULATED: Final = 3
-_DIGITS: Final = 3  # of a goodput: closer ones are equal, and latency decides
+
+
+@frozen
+class Worth:
+    """What a row is worth: `first` is compared to the last digit, then `value` (more is better) to `tolerance`."""
+
+    first: tuple[float, ...]
+    value: float
+    tolerance: float = TOLERANCE
 
 
 @frozen
 class Objective:
-    """A name, what it says in words, and its order: the smaller, the better."""
+    """A name, what it says in words, and what it makes of a row whose price is known, or infinite.
+
+    With `fewest`, more GPUs than keep the contract are worth nothing.
+    """
 
     name: str
     words: str
-    order: Callable[[Row], tuple[float, ...]]
+    worth: Callable[[Row, float], Worth]
+    fewest: bool
 
 
-def _fewest_gpus(row: Row) -> tuple[float, ...]:
+def _fewest_gpus(row: Row, cost: float) -> Worth:
     standing = _standing(row)
-    if standing >= _VERDICTS[Verdict.FAIL]:  # the number of GPUs says nothing of what does not hold
-        return (standing, -_rounded(row, "goodput_per_hour"), _gpus(row), _latency(row))
-    return (standing, _gpus(row), -_rounded(row, "goodput_per_hour"), _latency(row))
+    if standing >= _VERDICTS[Verdict.FAIL]:  # what it costs says nothing of what does not hold
+        return Worth((standing,), _figure(row, "goodput_per_hour"))
+    first = (standing, cost, _gpus(row))
+    most = row.columns.get("knee_per_s") or row.columns.get("knee_level")
+    if most is not None:
+        return Worth(first, most, KNEE_TOLERANCE)
+    return Worth(first, _figure(row, "goodput_per_hour"))
 
 
-def _most_per_gpu(row: Row) -> tuple[float, ...]:
-    if not row.simulated:
-        return (1.0,)
-    return (0.0, -_rounded(row, "goodput_per_gpu_hour"), _latency(row))
+def _most_per_gpu(row: Row, _cost: float) -> Worth:
+    return Worth((0.0 if row.simulated else 1.0,), _figure(row, "goodput_per_gpu_hour"))
 
 
 OBJECTIVES: Final = {
@@ -40,14 +60,16 @@ OBJECTIVES: Final = {
     for each in (
         Objective(
             "gpus",
-            "the fewest GPUs that keep the contract, of equal ones the most goodput, then the lowest E2E p95",
+            "the fewest GPUs that keep the contract, the cheapest where prices are known; of equal ones the highest "
+            "load where that was searched, else the most goodput",
             _fewest_gpus,
+            fewest=True,
         ),
         Objective(
             "goodput-per-gpu",
-            "the most goodput per GPU, whether or not the contract's percentiles hold, then the lowest "
-            "E2E p95",
+            "the most goodput per GPU, whether or not the contract's percentiles hold",
             _most_per_gpu,
+            fewest=False,
         ),
     )
 }
@@ -64,6 +86,47 @@ def objective_of(name: str) -> Objective:
     return OBJECTIVES[name]
 
 
+def ranked(
+    rows: Iterable[Row], objective: Objective, prices: Prices = UNPRICED
+) -> tuple[tuple[Row, ...], ...]:
+    """The rows in classes of equals, best first; in a class by price, GPUs, then the fewest changes.
+
+    A class is what lies within the tolerance of its best.
+    """
+    judged = [(objective.worth(row, _cost(row, prices)), row) for row in rows]
+    judged.sort(key=lambda one: (one[0].first, -one[0].value, one[1].point.text))
+    classes: list[list[Row]] = []
+    leader: Worth | None = None
+    for worth, row in judged:
+        if leader is not None and _equal(worth, leader):
+            classes[-1].append(row)
+        else:
+            classes.append([row])
+            leader = worth
+    return tuple(tuple(sorted(one, key=lambda row: _plainness(row, prices))) for one in classes)
+
+
+def better(row: Row, other: Row, objective: Objective, prices: Prices = UNPRICED) -> bool:
+    """Whether a row is more than equal to another."""
+    one, two = (objective.worth(each, _cost(each, prices)) for each in (row, other))
+    if one.first != two.first:
+        return one.first < two.first
+    return one.value > two.value * (1 + two.tolerance)
+
+
+def _equal(worth: Worth, leader: Worth) -> bool:
+    return worth.first == leader.first and worth.value >= leader.value * (1 - leader.tolerance)
+
+
+def _plainness(row: Row, prices: Prices) -> tuple[float | str, ...]:
+    return (_cost(row, prices), _gpus(row), len(row.point.changes), row.point.text)
+
+
+def _cost(row: Row, prices: Prices) -> float:
+    found = prices.of(row)
+    return inf if found is None else found
+
+
 def _standing(row: Row) -> int:
     if not row.simulated or row.verdict is None:
         return _NOT_SIMULATED
@@ -74,11 +137,5 @@ def _gpus(row: Row) -> float:
     return float(row.columns.get("gpus") or inf)
 
 
-def _rounded(row: Row, name: str) -> float:
-    value = row.figure(name)
-    return float(f"{value:.{_DIGITS}g}") if value is not None else 0.0
-
-
-def _latency(row: Row) -> float:
-    value = row.figure("e2e_p95_s")
-    return inf if value is None else value
+def _figure(row: Row, name: str) -> float:
+    return float(row.figure(name) or 0.0)

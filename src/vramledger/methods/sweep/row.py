@@ -14,6 +14,8 @@ class Status(StrEnum):
     """What became of a point."""
 
     SIMULATED = "simulated"
+    SAME = "same as base"
+    RULED_OUT = "ruled out"
     NO_START = "does not start"
     REFUSED = "refused"
     UNKNOWN = "cannot know"

@@ -1,11 +1,13 @@
 """A list of points simulated: known ones are taken, the others go to workers, all are kept."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Protocol, Self
 
 from vramledger.frozen import frozen
 from vramledger.methods.sweep.base import Base, digest, identity
+from vramledger.methods.sweep.depth import FULL, Depth
 from vramledger.methods.sweep.point import Point
 from vramledger.methods.sweep.row import Row
 from vramledger.methods.sweep.store import Store
@@ -43,6 +45,7 @@ class Sweep:
         self._store = None if file is None else Store(file, named)
         self._known: dict[str, Row] = dict(self._store.rows) if self._store else {}
         self._before = frozenset(self._known)
+        self._screened: dict[str, Row] = {}
 
     def __enter__(self) -> Self:
         return self
@@ -51,26 +54,51 @@ class Sweep:
         if self._store is not None:
             self._store.close()
 
-    def play(self, points: Sequence[Point], progress: Progress) -> Results:
-        """The rows of these points; Ctrl-C ends it with those that were done.
+    def play(self, points: Sequence[Point], progress: Progress, *, knee: bool = False) -> Results:
+        """The rows of these points, with their highest loads where `knee`; Ctrl-C ends it with those done.
 
         Raises:
             BadInput: results cannot be written, or the workers cannot be reached.
         """
         hashes = {point: point.hash(self._digest) for point in points}
-        missing = [point for point, named in hashes.items() if named not in self._known]
+        missing = [point for point, named in hashes.items() if self._lacks(named, knee=knee)]
+        base = replace(self.base, depth=replace(FULL, knee=knee))
         reused = len(self._before.intersection(hashes.values()))
         done = len(hashes) - len(missing)
         progress(done, len(hashes))
         interrupted = False
         try:
-            for row in self._workers.rows(self.base, self._digest, missing):
+            for row in self._workers.rows(base, self._digest, missing):
                 self._keep(row)
                 done += 1
                 progress(done, len(hashes))
         except KeyboardInterrupt:
             interrupted = True
         return Results(self._asked(hashes.values()), len(hashes), reused, interrupted)
+
+    def screen(self, points: Sequence[Point], depth: Depth, progress: Progress) -> Results:
+        """The rows of these points on a part of the requests; they are not kept in the file.
+
+        Raises:
+            As `play`.
+        """
+        hashes = {point: point.hash(self._digest) for point in points}
+        missing = [point for point, named in hashes.items() if named not in self._screened]
+        done, interrupted = len(hashes) - len(missing), False
+        progress(done, len(hashes))
+        try:
+            for row in self._workers.rows(replace(self.base, depth=depth), self._digest, missing):
+                self._screened[row.columns["point"]] = row
+                done += 1
+                progress(done, len(hashes))
+        except KeyboardInterrupt:
+            interrupted = True
+        rows = tuple(self._screened[named] for named in hashes.values() if named in self._screened)
+        return Results(rows, len(hashes), 0, interrupted)
+
+    def _lacks(self, named: str, *, knee: bool) -> bool:
+        row = self._known.get(named)
+        return row is None or (knee and row.simulated and row.columns.get("knee") is None)
 
     def _keep(self, row: Row) -> None:
         self._known[row.columns["point"]] = row

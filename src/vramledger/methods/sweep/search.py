@@ -1,175 +1,173 @@
-"""The settings that serve a contract best: legal layouts on a coarse grid, then one coordinate at a time.
+"""The settings that serve a contract best: screened on a part of the requests, the finalists on all of them.
 
-A layout's saturation is a smooth function of the sequence cap and the token budget, and there are a few
-dozen layouts: a grid over these, then doubling and halving the others from the three best until
-nothing improves, takes some 60 deterministic simulations. Samplers such as Optuna's pay where one trial
-is dear or noisy and there are many continuous settings; neither is so here.
+1. Every legal layout within the GPUs, with the cache as the base has it and in FP8, is screened: what the ledger
+   refuses and what theory rules out is not simulated, the others are, on the quarter of the requests that comes
+   fastest. Few GPUs come first, and more than twice those that keep the contract are left out.
+2. From the best layouts one coordinate is moved at a time, on the same part: fewer engines where the contract is
+   kept, doubled and halved caps and budgets where it is not.
+3. The best of each card, number of GPUs and kind of cache are simulated on all requests, as a list of points would
+   be, and ranked.
+
+A layout's saturation is a smooth function of the sequence cap and the token budget, and there are a few dozen
+layouts, so this takes some 60 short simulations and a dozen long ones. Samplers such as Optuna's pay where one
+trial is dear or noisy and there are many continuous settings; neither is so here.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
-from itertools import product
-from typing import Final
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from typing import Final, TypeAlias
 
-from vramledger.frozen import frozen
-from vramledger.methods.sweep.grid import Axis
+from vramledger.methods.sweep.base import Base
+from vramledger.methods.sweep.candidates import (
+    Bounds,
+    Home,
+    Neighbour,
+    neighbours,
+    settings_of_row,
+    waves,
+    with_fewer,
+)
+from vramledger.methods.sweep.depth import Depth
+from vramledger.methods.sweep.found import Found, Hunt
 from vramledger.methods.sweep.objective import Objective
-from vramledger.methods.sweep.point import Change, Point, point_of
-from vramledger.methods.sweep.row import Row
+from vramledger.methods.sweep.point import Point
+from vramledger.methods.sweep.prices import UNPRICED, Prices
+from vramledger.methods.sweep.row import Row, Verdict
 from vramledger.methods.sweep.run import Progress, Results, Sweep
-from vramledger.methods.sweep.settings import BUDGET, DATA, KV, SEQUENCES, TENSOR
+from vramledger.methods.sweep.trials import distance, is_rival
+from vramledger.workload.store import read_metadata
 
-_KV_TYPES: Final = ("auto", "fp8")
-_COLUMNS: Final = {SEQUENCES: "max_num_seqs", BUDGET: "max_num_batched_tokens", DATA: "dp"}
-_LAYOUT: Final = frozenset({TENSOR, DATA})
-_BEST: Final = 3  # layouts that are refined
+_PART: Final = 0.25
+_LEAST: Final = 2000  # requests of a part that a screen is worth
+_BEST: Final = 2  # families of each kind of cache that are refined
 _MOST_ROUNDS: Final = 12
-_LIMITS: Final = {SEQUENCES: (1, 16384), BUDGET: (64, 1 << 17)}
+_TRIES: Final = 3  # points of a group on all requests, until one keeps what its screen said
+_KNEES: Final = 8
+_RIVALS: Final = 2
+
+_Screen: TypeAlias = Callable[[Sequence[Point]], Results]
 
 
-@frozen
-class Bounds:
-    """What may be tried: GPUs of all engines together, and values that replace our own, by setting."""
-
-    most_gpus: int
-    values: Mapping[str, tuple[str, ...]]
-
-    @classmethod
-    def of(cls, most_gpus: int, axes: Sequence[Axis]) -> "Bounds":
-        return cls(most_gpus, {axis.name: axis.values for axis in axes})
-
-
-@frozen
-class Found:
-    """All points that were tried, best first, and how the search went."""
-
-    ranking: tuple[Row, ...]
-    results: Results
-    objective: Objective
-    bounds: Bounds
-    rounds: int
-
-    @property
-    def layouts(self) -> tuple[Row, ...]:
-        """The rows of the coarse grid that differ from the best in the layout alone."""
-        best = self.best
-        if best is None:
-            return ()
-        refined = {SEQUENCES, BUDGET}.difference(self.bounds.values)
-        wanted = _changes(best, _LAYOUT | refined)
-        return tuple(row for row in self.ranking if _changes(row, _LAYOUT) == wanted)
-
-    @property
-    def best(self) -> Row | None:
-        return next((row for row in self.ranking if row.simulated), None)
-
-
-def _changes(row: Row, left_out: frozenset[str]) -> set[Change]:
-    return {change for change in row.point.changes if change.name not in left_out}
-
-
-def search(sweep: Sweep, bounds: Bounds, objective: Objective, progress: Progress) -> Found:
+def search(
+    sweep: Sweep,
+    bounds: Bounds,
+    objective: Objective,
+    progress: Progress,
+    prices: Prices = UNPRICED,
+    *,
+    knee: bool = False,
+) -> Found:
     """Search; Ctrl-C ends it with what is known.
 
     Raises:
         BadInput: results cannot be written, or the workers cannot be reached.
     """
-    tried = dict.fromkeys((Point(), *coarse(bounds)))
-    results = sweep.play(tuple(tried), progress)
-    rounds = 0
+    first = sweep.play((Point(),), progress)
+    if not first.rows:
+        return Found((), (), (), 1.0, first, objective, bounds, prices, 0)
+    start = first.rows[0]
+    hunt = Hunt(bounds, Home.of(start), objective, prices, start)
+    share = _share(sweep.base, start)
+    screen: _Screen = (
+        (lambda points: sweep.screen(points, Depth(share, bound=True), progress))
+        if share < 1
+        else lambda points: sweep.play(points, progress)
+    )
+    screened, rounds = _screened(hunt, screen)
+    results = screened if screened.interrupted else _finals(hunt, sweep, screened.rows, progress)
+    if knee and not results.interrupted:
+        results = _with_knees(hunt, sweep, results, progress)
+    return hunt.found(results, screened.rows, share, rounds)
+
+
+def _share(base: Base, start: Row) -> float:
+    """Of the requests, for a screen: all of a workload whose part would say little."""
+    rows: int | None = start.figure("offered")
+    if not start.simulated:
+        rows = read_metadata(base.question.part.workload).rows
+    return _PART if rows is not None and rows * _PART >= _LEAST else 1.0
+
+
+def _screened(hunt: Hunt, screen: _Screen) -> tuple[Results, int]:
+    """The coarse grid and what lies beside its best, until nothing new lies there."""
+    tried: dict[Point, None] = {}
+    results, rounds = Results((), 0, 0), 0
+    for wave in waves(hunt.bounds, hunt.home):
+        if results.interrupted or hunt.has_enough(results.rows, wave.gpus):
+            break
+        tried.update(dict.fromkeys(wave.points))
+        results = screen(tuple(tried))
     while not results.interrupted and rounds < _MOST_ROUNDS:
-        known = {_settings(row) for row in results.rows}
-        leaders = _leaders(results.rows, objective)
-        beside = {one.settings: one.point for row in leaders for one in neighbours(row, bounds)}
+        known = {settings_of_row(row) for row in results.rows}
+        beside = {one.settings: one.point for one in _beside(results.rows, hunt)}
         further = [point for settings, point in beside.items() if settings not in known]
         fresh = [point for point in further if point not in tried]
         if not fresh:
             break
         rounds += 1
         tried.update(dict.fromkeys(fresh))
-        results = sweep.play(tuple(tried), progress)
-    ranking = tuple(sorted(results.rows, key=lambda row: _place(row, objective)))
-    return Found(ranking, results, objective, bounds, rounds)
+        results = screen(tuple(tried))
+    return results, rounds
 
 
-def coarse(bounds: Bounds) -> Iterator[Point]:
-    """Every layout within the GPUs, with every way to hold the cache and every value that was given."""
-    others = {KV: _KV_TYPES, **bounds.values}
-    axes = {name: values for name, values in others.items() if name not in (TENSOR, DATA)}
-    for tensor, data in _layouts(bounds):
-        for values in product(*axes.values()):
-            chosen = dict(zip(axes, values, strict=True))
-            yield point_of({**chosen, TENSOR: str(tensor), DATA: str(data)})
+def _beside(rows: Sequence[Row], hunt: Hunt) -> Iterator[Neighbour]:
+    """What lies beside the best row of each of the best families, with the base's cache and with a smaller one.
+
+    A row that keeps the contract is worth moving to fewer GPUs only, and the best with fewer GPUs in every way.
+    """
+    bounds, home = hunt.bounds, hunt.home
+    for members in hunt.families(rows, _BEST):
+        best = members[0]
+        if best.verdict is not Verdict.PASS or not hunt.objective.fewest:
+            yield from neighbours(best, bounds, home)
+            continue
+        yield from with_fewer(best, bounds, home)
+        smaller = [row for row in members if row.columns["gpus"] < best.columns["gpus"]]
+        if smaller:
+            most = max(row.columns["gpus"] for row in smaller)
+            near = next(row for row in smaller if row.columns["gpus"] == most)
+            yield from neighbours(near, bounds, home)
 
 
-@frozen
-class Neighbour:
-    """A point, and its settings after every default: another point may have the same."""
-
-    point: Point
-    settings: frozenset[tuple[str, object]]
-
-
-def neighbours(row: Row, bounds: Bounds) -> Iterator[Neighbour]:
-    """The points one step away from a row in one coordinate."""
-    if not row.simulated or not row.point.changes:
-        return
-    changes = {change.name: change.value for change in row.point.changes}
-    for name in (SEQUENCES, BUDGET, DATA):
-        for value in _beside(name, row, bounds):
-            moved = {**changes, name: str(value)}
-            yield Neighbour(point_of(moved), _settings(row, {_COLUMNS[name]: value}))
-
-
-def _settings(row: Row, moved: Mapping[str, int] | None = None) -> frozenset[tuple[str, object]]:
-    """What a point sets, those of the refinement after every default."""
-    resolved = {name: row.columns.get(name) for name in _COLUMNS.values()}
-    return frozenset({**resolved, **(moved or {})}.items()) | frozenset(
-        (change.name, change.value) for change in row.point.changes if change.name not in _COLUMNS
-    )
+def _finals(hunt: Hunt, sweep: Sweep, screened: Sequence[Row], progress: Progress) -> Results:
+    """The best of each group on all requests; the next of it where that falls short of its screen."""
+    groups = hunt.groups(screened)
+    first = [members[0] for members in groups.values()] or hunt.nearest(screened)
+    first += [row for members in groups.values() for row in _rival(members)][:_RIVALS]
+    chosen = dict.fromkeys((Point(), *(row.point for row in first)))
+    results = sweep.play(tuple(chosen), progress)
+    for place in range(1, _TRIES):
+        by_point = {row.point: row for row in results.rows}
+        more = [
+            members[place].point
+            for members in groups.values()
+            if len(members) > place and _fell_short(members[:place], by_point)
+        ]
+        if results.interrupted or not more:
+            break
+        chosen.update(dict.fromkeys(more))
+        results = sweep.play(tuple(chosen), progress)
+    return results
 
 
-def _layouts(bounds: Bounds) -> Iterator[tuple[int, int]]:
-    most = bounds.most_gpus
-    for tensor in _numbers(bounds, TENSOR, most):
-        for data in _numbers(bounds, DATA, most // tensor):
-            if tensor * data <= most:
-                yield tensor, data
+def _rival(members: Sequence[Row]) -> list[Row]:
+    """Of a group the one that differs most from its best, of those about as good: the order may be wrong there."""
+    near = [row for row in members[1:] if is_rival(row, members[0])]
+    return [max(near, key=lambda row: distance(row, members[0]))] if near else []
 
 
-def _numbers(bounds: Bounds, name: str, most: int) -> list[int]:
-    """The values that were given, else the powers of two and the most."""
-    given = bounds.values.get(name)
-    if given is not None:
-        return [int(value) for value in given if value.isdigit() and int(value) > 0]
-    powers = [1 << k for k in range(most.bit_length()) if 1 << k <= most]
-    return powers if name == TENSOR else sorted({*powers, most})
+def _fell_short(members: Sequence[Row], by_point: dict[Point, Row]) -> bool:
+    """Whether the first kept the contract on its part, and none does on all requests."""
+    full = [by_point.get(row.point) for row in members]
+    said = members[0].verdict is Verdict.PASS
+    return said and not any(row is not None and row.verdict is Verdict.PASS for row in full)
 
 
-def _beside(name: str, row: Row, bounds: Bounds) -> list[int]:
-    now = int(row.columns[_COLUMNS[name]])
-    if name in bounds.values:
-        return []  # the grid has them all
-    if name == DATA:
-        most = bounds.most_gpus // int(row.columns["tp"])
-        return [value for value in (now - 1, now + 1) if 1 <= value <= most]
-    least, most = _LIMITS[name]
-    return [value for value in (now // 2, now * 2) if least <= value <= most]
-
-
-def _leaders(rows: Sequence[Row], objective: Objective) -> list[Row]:
-    """The best row of each of the best layouts."""
-    found: dict[tuple[object, ...], Row] = {}
-    for row in sorted(rows, key=lambda row: _place(row, objective)):
-        if row.simulated and row.point.changes:
-            found.setdefault(_family(row), row)
-    return list(found.values())[:_BEST]
-
-
-def _family(row: Row) -> tuple[object, ...]:
-    """What a refinement leaves alone."""
-    moved = {SEQUENCES, BUDGET, DATA}
-    return tuple(change for change in row.point.changes if change.name not in moved)
-
-
-def _place(row: Row, objective: Objective) -> tuple[object, ...]:
-    return (*objective.order(row), len(row.point.changes), row.point.text)
+def _with_knees(hunt: Hunt, sweep: Sweep, results: Results, progress: Progress) -> Results:
+    """The same with the highest loads of the best of each group that keeps the contract, and of the base."""
+    groups = hunt.groups(results.rows).values()
+    keeping = [members[0] for members in groups if members[0].verdict is Verdict.PASS]
+    points = dict.fromkeys((Point(), *(row.point for row in hunt.ranked(keeping)[:_KNEES])))
+    stopped = sweep.play(tuple(points), progress, knee=True).interrupted
+    known = sweep.play(tuple(row.point for row in results.rows), progress)
+    return replace(known, interrupted=stopped)

@@ -14,7 +14,7 @@ from vramledger.ledger.question import accelerator_for, model_of
 from vramledger.methods.sweep.base import Base
 from vramledger.methods.sweep.point import Point
 from vramledger.simulate.planned import planned
-from vramledger.simulate.policies import policy_named
+from vramledger.simulate.policies import VLLM, policy_named
 from vramledger.simulate.routing.registry import ROUTERS
 from vramledger.simulate.run import Question
 from vramledger.workload.scenarios import DEFINITIONS
@@ -31,6 +31,15 @@ _MOST_RATE: Final = 1000.0
 _MOST_REPLICAS: Final = 1024
 _MOST_IN_FLIGHT: Final = 1_000_000
 _TRUE: Final = frozenset({"true", "1", "yes", "on"})
+_OF_ALL: Final = {
+    "workload": "a sweep has one workload; run another sweep for another",
+    "limit": "a sweep has one contract; give it with --limit",
+    "coefficients": "a sweep has one set of step times; give it with --coefficients",
+    "headroom": "it decides the safe load, which a sweep does not look at",
+    "kv-link-gib-s": "a sweep has one link; give it with --kv-link-gib-s",
+    "kv-link-ms": "a sweep has one link; give it with --kv-link-ms",
+    "price": "prices change nothing that is simulated; give them with --price",
+}
 _FALSE: Final = frozenset({"false", "0", "no", "off"})
 
 
@@ -48,6 +57,8 @@ def canonical_name(name: str, base: Base, others: Iterable[str] = ()) -> str:
     plain = name.strip().lstrip("-").replace("_", "-")
     if plain in PARTS:
         return plain
+    if plain in _OF_ALL:
+        raise BadInput(f"{OPTION} {plain} cannot be set: {_OF_ALL[plain]}.")
     found = _flag(plain, base.question)
     if found.refused and VERSION not in {other.replace("_", "-") for other in others}:
         raise BadInput(f"{OPTION} {plain} cannot be set: {found.refused}.")
@@ -73,7 +84,23 @@ def changed(base: Base, point: Point) -> Question:
             flags[change.name] = change.value
         else:
             question = part(base, question, change.value)
+    _refuse_pairs(question)
     return _with_flags(question, flags)
+
+
+def _refuse_pairs(question: Question) -> None:
+    """Refuse parts of a question that exclude each other, which a grid may bring together."""
+    serving = question.serving
+    if serving.closed is not None and question.part.rate_scale != 1:
+        raise BadInput(
+            "closed sends a request when another ends, so there are no arrivals for rate-scale to scale; "
+            "set one of the two."
+        )
+    if question.policy != VLLM and not serving.is_plain:
+        raise BadInput(
+            f"The policy {question.policy} takes engines one by one; it goes with no router that looks, no "
+            "closed loop and no prefill servers."
+        )
 
 
 def _flag(name: str, question: Question) -> FlagMatch:
@@ -159,6 +186,29 @@ def _router(_base: Base, question: Question, value: str) -> Question:
     return replace(question, serving=replace(question.serving, router=value))
 
 
+def _prefill(_base: Base, question: Question, value: str) -> Question:
+    """So many servers that compute prompts only, over the link that the base states; 0 for none."""
+    split = question.serving.split
+    if value.strip() == "0":
+        return replace(question, serving=replace(question.serving, split=None))
+    if split is None:
+        raise BadInput(
+            f"{OPTION} prefill-servers={value} has no link to its decode servers; give the base one with "
+            "--prefill-servers and --kv-link-gib-s, and 0 among the values for none."
+        )
+    split = replace(split, prefill=_count(value, "prefill-servers", _MOST_REPLICAS))
+    return replace(question, serving=replace(question.serving, split=split))
+
+
+def _acceptance(_base: Base, question: Question, value: str) -> Question:
+    rate = _number(value, "acceptance")
+    if not 0 <= rate <= 1:
+        raise BadInput(
+            f"{OPTION} acceptance has the value {value}; it is a share of the drafts, from 0 to 1."
+        )
+    return replace(question, acceptance=rate)
+
+
 def _count(value: str, name: str, most: int) -> int:
     count = _number(value, name)
     if not (1 <= count <= most and count.is_integer()):
@@ -207,5 +257,7 @@ PARTS: Final[dict[str, Callable[[Base, Question, str], Question]]] = {
     "router": _router,
     "closed": _closed,
     "policy": _policy,
+    "prefill-servers": _prefill,
+    "acceptance": _acceptance,
     "scenario": _scenario,
 }

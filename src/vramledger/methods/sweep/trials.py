@@ -5,8 +5,8 @@ from typing import Final
 
 from vramledger.frozen import frozen
 from vramledger.methods.sweep.base import Base, launch_words
+from vramledger.methods.sweep.found import Found
 from vramledger.methods.sweep.row import Row
-from vramledger.methods.sweep.search import Found
 from vramledger.methods.sweep.settings import changed
 
 BEST: Final = "best"
@@ -43,19 +43,33 @@ class Trial:
     role: str
     row: Row
     command: str  # that starts one server
+    servers: int  # of them, behind a router where there are several
     differences: tuple[Difference, ...]
+
+    @property
+    def pool_tokens(self) -> int | None:
+        """Tokens of one engine's KV pool at the simulated end of the ledger's band, the null block left out."""
+        blocks, size = (self.row.columns.get(name) for name in ("kv_blocks", "block_tokens"))
+        return None if blocks is None or size is None else (blocks - 1) * size
 
 
 def trials(base: Base, found: Found) -> tuple[Trial, ...]:
-    """Up to three, all different: where the base is the best, a second runner-up stands for it."""
+    """Up to three, all different: where the base is the best, a second runner-up stands for it.
+
+    What would be better with a smaller cache is the first runner-up.
+    """
     best = found.best
     if best is None:
         return ()
-    rivals = [row for row in found.ranking if row.simulated and row is not best]
+    rivals = [row for row in found.ranking if row is not best]
     chosen = [(BEST, best)]
     start = next((row for row in found.results.rows if not row.point.changes), None)
-    near = [row for row in rivals if row is not start and _rivals(row, best)]
-    ordered = sorted(near, key=lambda row: -distance(row, best))
+    near = [row for row in rivals if row is not start and is_rival(row, best)]
+    owing = found.best_owing
+    first = [] if owing is None or owing is start else [owing]
+    ordered = first + sorted(
+        (row for row in near if row is not owing), key=lambda row: -distance(row, best)
+    )
     wanted = 2 if start is None or start is best else 1
     chosen += [(RUNNER_UP, row) for row in ordered[:wanted]]
     if start is not None and start is not best:
@@ -84,7 +98,7 @@ def distance(row: Row, other: Row) -> float:
     return total
 
 
-def _rivals(row: Row, best: Row) -> bool:
+def is_rival(row: Row, best: Row) -> bool:
     """Whether it might be the better one in truth: a verdict as good, nearly the GPUs and the goodput."""
     gpus = row.columns["gpus"] <= _NEAR * best.columns["gpus"]
     mine, most = (one.figure("goodput_per_gpu_hour") or 0.0 for one in (row, best))
@@ -93,4 +107,5 @@ def _rivals(row: Row, best: Row) -> bool:
 
 def _trial(base: Base, role: str, row: Row, best: Row) -> Trial:
     command = launch_words(changed(base, row.point).case.launch)
-    return Trial(role, row, command, () if row is best else differences(row, best))
+    servers = row.columns["replicas"]
+    return Trial(role, row, command, servers, () if row is best else differences(row, best))
