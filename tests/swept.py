@@ -13,8 +13,8 @@ from vramledger.methods.sweep.base import Base
 from vramledger.methods.sweep.point import Point
 from vramledger.methods.sweep.row import Row
 from vramledger.plan.limit_text import contract_of
-from vramledger.simulate.load import Part
 from vramledger.simulate.run import Question
+from vramledger.workload.operators.prepared import Part
 
 LAUNCH = "vllm serve meta-llama/Llama-3.1-8B --max-model-len 8192"
 CARD = "H100-80GB-SXM"

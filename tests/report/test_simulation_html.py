@@ -26,9 +26,9 @@ from vramledger.report.simulation_html.headline import headline
 from vramledger.report.simulation_html.page import FIGURES, shown_of, to_html
 from vramledger.simulate.ends import with_ends
 from vramledger.simulate.judged import Line
-from vramledger.simulate.load import Part
 from vramledger.simulate.run import Question, Simulation, simulate_case
 from vramledger.simulate.run_columns import run_columns
+from vramledger.workload.operators.prepared import Part
 
 MODEL = "meta-llama/Llama-3.1-8B"
 LAUNCH = f"vllm serve {MODEL} --max-model-len 8192"

@@ -12,11 +12,11 @@ from vramledger.hardware.catalogue import find
 from vramledger.ledger.case import Case
 from vramledger.model.load import load_model
 from vramledger.plan.requirement import Contract
-from vramledger.simulate.load import Part
 from vramledger.simulate.offered import ABSENT, Offered, read_offered, with_client_timeout
 from vramledger.simulate.policies import POLICIES
 from vramledger.simulate.run import Question, Simulation, simulate_case
 from vramledger.simulate.serving import Serving
+from vramledger.workload.operators.prepared import Part
 
 MODEL = "meta-llama/Llama-3.1-8B"
 ENDINGS: tuple[dict[str, Any], ...] = (

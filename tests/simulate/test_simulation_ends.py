@@ -19,7 +19,6 @@ from vramledger.plan.requirement import Contract, LatencyLimit
 from vramledger.simulate.answers import Answers
 from vramledger.simulate.ends import Ends, with_ends
 from vramledger.simulate.judged import Line
-from vramledger.simulate.load import Part
 from vramledger.simulate.pace import Pace, at_pace, paces_of
 from vramledger.simulate.percentiles import Percentiles
 from vramledger.simulate.remarks import hit_remarks
@@ -29,6 +28,7 @@ from vramledger.simulate.step_cost import StepCost, fixed
 from vramledger.simulate.timing.bands import Region
 from vramledger.simulate.timing.coefficients import shipped
 from vramledger.simulate.verdict import LineVerdict, Verdict, line_verdicts, verdict_of
+from vramledger.workload.operators.prepared import Part
 
 MODEL = "meta-llama/Llama-3.1-8B"
 LAUNCH = f"vllm serve {MODEL} --max-model-len 8192"

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from stored_workloads import request, stored
 from vramledger.errors import CannotKnow
-from vramledger.simulate.drawn_answers import with_answers
 from vramledger.simulate.offered import read_offered
+from vramledger.workload.operators.drawn_answers import with_answers
 from vramledger.workload.profile.bins import bin_of
 
 LENGTHS = st.lists(st.tuples(st.integers(1, 300), st.integers(-1, 50)), min_size=1, max_size=40)

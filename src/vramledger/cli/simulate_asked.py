@@ -23,12 +23,12 @@ from vramledger.record.computed_run import refuse_folder
 from vramledger.record.document import Deployment
 from vramledger.record.durable import file_sha256
 from vramledger.record.naming import folder_name
-from vramledger.simulate.load import Part
 from vramledger.simulate.planned import Planned, is_plan, planned
 from vramledger.simulate.run import Question, Simulation
 from vramledger.simulate.serving_remarks import serving_document
 from vramledger.simulate.verdict import Verdict, verdict_of
 from vramledger.simulate.written_run import description_of, write_run
+from vramledger.workload.operators.prepared import Part
 from vramledger.workload.scenarios import DEFINITIONS
 
 _ENGINE: Final = "vllm"

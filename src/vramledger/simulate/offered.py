@@ -9,7 +9,7 @@ import numpy as np
 from vramledger.errors import BadInput, CannotKnow
 from vramledger.frozen import frozen
 from vramledger.record.outcome import Outcome
-from vramledger.simulate.drawn_answers import with_answers
+from vramledger.workload.operators.drawn_answers import with_answers
 from vramledger.workload.store import read_batches, read_metadata
 
 if TYPE_CHECKING:

@@ -21,7 +21,6 @@ from vramledger.simulate.engines import Engine, Progress
 from vramledger.simulate.figures import Figures, figures_of
 from vramledger.simulate.from_deployment import settings_of
 from vramledger.simulate.kv_room import KvRoom, kv_room_of
-from vramledger.simulate.load import Part, prepared
 from vramledger.simulate.offered import Offered, read_offered, with_client_timeout
 from vramledger.simulate.on_engines import engines_of
 from vramledger.simulate.pace import Pace, Paces, at_pace, paces_of
@@ -39,6 +38,7 @@ from vramledger.simulate.step_trace import StepTrace
 from vramledger.simulate.timing.bands import region
 from vramledger.simulate.timing.coefficients import Fit, shipped
 from vramledger.simulate.timing.work import work_of
+from vramledger.workload.operators.prepared import Part, prepared
 
 if TYPE_CHECKING:
     from vramledger.simulate.ends import Ends

@@ -11,7 +11,6 @@ from vramledger.methods.simulated.observed import observed
 from vramledger.methods.subject import Axis, Observation, Range
 from vramledger.simulate.capacity import Capacity
 from vramledger.simulate.from_deployment import settings_of
-from vramledger.simulate.load import prepared
 from vramledger.simulate.offered import read_offered
 from vramledger.simulate.pace import Pace
 from vramledger.simulate.run import (
@@ -27,6 +26,7 @@ from vramledger.simulate.run import (
 )
 from vramledger.simulate.run_notes import notes_of
 from vramledger.simulate.sanity import offered_per_s
+from vramledger.workload.operators.prepared import prepared
 from vramledger.workload.operators.scale import LARGEST
 
 _FEWEST_REQUESTS: Final = 20  # in a thinned workload; fewer have no p95

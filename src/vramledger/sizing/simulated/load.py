@@ -7,11 +7,11 @@ from typing import Final
 from vramledger.frozen import frozen
 from vramledger.plan.recorded import part_for
 from vramledger.plan.requirement import Kind, Load, LoadUnit, Scenario
-from vramledger.simulate.load import Part
 from vramledger.sizing.people import traffic
 from vramledger.sizing.simulated.drawn import Drawn, write_drawn
 from vramledger.sizing.simulated.like import Like, write_like
 from vramledger.units import plain
+from vramledger.workload.operators.prepared import Part
 
 _STORED: Final = ".parquet"
 

@@ -11,7 +11,6 @@ from vramledger.plan.requirement import Kind, Scenario
 from vramledger.simulate.answers import Answers
 from vramledger.simulate.ends import with_ends
 from vramledger.simulate.judged import Line
-from vramledger.simulate.load import prepared
 from vramledger.simulate.offered import read_offered
 from vramledger.simulate.run import NotServed, Simulation, simulate_case
 from vramledger.simulate.run import Question as Simulate
@@ -21,6 +20,7 @@ from vramledger.sizing.evaluate import Choice, Evaluator
 from vramledger.sizing.simulated.bounded import Bounded, bounded, needs_bounds
 from vramledger.sizing.simulated.load import Playable
 from vramledger.sizing.simulated.result import ContractLine, ScenarioRun, Seen, Simulated
+from vramledger.workload.operators.prepared import prepared
 
 Progress: TypeAlias = Callable[[int, int], None]
 Announce: TypeAlias = Callable[[str], Progress]  # told what is played next

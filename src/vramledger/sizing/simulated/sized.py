@@ -11,7 +11,6 @@ from typing import Final
 
 from vramledger.errors import BadInput
 from vramledger.frozen import frozen
-from vramledger.simulate.load import Part, prepared
 from vramledger.sizing.candidate import Candidate, CardResult, Sizing
 from vramledger.sizing.evaluate import Evaluator
 from vramledger.sizing.question import Question
@@ -22,6 +21,7 @@ from vramledger.sizing.simulated.play import Act, Announce, Stage, play
 from vramledger.sizing.simulated.ranking import passes, ranked
 from vramledger.sizing.simulated.replicas import fewest
 from vramledger.sizing.simulated.words import queue_words, speed_words, why_not
+from vramledger.workload.operators.prepared import Part, prepared
 
 TOP: Final = 3
 _MOST: Final = 100
