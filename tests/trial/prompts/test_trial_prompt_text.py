@@ -2,7 +2,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from vramledger.trial.prompts.lexicon import ids_lexicon
-from vramledger.trial.prompts.numbering import BLOCK, PRIVATE, WARM_UP, numbering
+from vramledger.trial.prompts.numbering import (
+    BLOCK,
+    PRIVATE,
+    WARM_UP,
+    fresh_salt,
+    kept_salt,
+    numbering,
+)
 from vramledger.trial.prompts.text import TextMaker
 
 LEXICON = ids_lexicon()
@@ -62,3 +69,9 @@ def test_a_prompt_made_of_blocks_alone_repeats_where_the_log_repeats_it() -> Non
 def test_the_lowest_bits_of_numbers_differ(salt: int, kind: int, bits: int) -> None:
     number = numbering(salt, kind)
     assert len({number(each) % (1 << bits) for each in range(1 << bits)}) == 1 << bits
+
+
+def test_a_kept_salt_is_that_of_its_seed_and_a_fresh_one_is_new() -> None:
+    assert kept_salt(3) == kept_salt(3) != kept_salt(4)
+    assert len({fresh_salt() for _ in range(100)}) == 100
+    assert all(0 <= salt < 1 << 64 for salt in (kept_salt(0), kept_salt(10**30), fresh_salt()))

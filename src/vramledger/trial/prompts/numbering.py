@@ -1,5 +1,6 @@
 """Numbers that begin every stretch of text, so that two stretches are alike only where they are meant to be."""
 
+import secrets
 from hashlib import blake2b
 from typing import Final
 
@@ -11,6 +12,18 @@ PRIVATE: Final = 0  # what a request has for itself; its number is that of the r
 BLOCK: Final = 1  # a prefix block; its number is its identity
 WARM_UP: Final = 2  # as PRIVATE, of warm-up requests
 PROBE: Final = 3  # as PRIVATE, of requests that ask how a server counts
+
+
+def fresh_salt() -> int:
+    """A salt that no run had: what is sent under it is in no cache. It belongs into the run's record."""
+    return secrets.randbits(8 * _BYTES)
+
+
+def kept_salt(seed: int) -> int:
+    """The salt of a seed: runs with it send the same text, so a later one may find the cache warm."""
+    return int.from_bytes(
+        blake2b(b"%d" % seed, digest_size=_BYTES, person=b"vram-kept").digest(), "little"
+    )
 
 
 @frozen
