@@ -13,7 +13,6 @@ from vramledger.methods.sweep.point import Point
 from vramledger.methods.sweep.row import Row, Status
 from vramledger.methods.sweep.settings import changed
 from vramledger.simulate.from_deployment import settings_of
-from vramledger.simulate.load import Part, prepared
 from vramledger.simulate.offered import Offered, read_offered
 from vramledger.simulate.run import (
     NotServed,
@@ -23,6 +22,7 @@ from vramledger.simulate.run import (
     ready_for,
     simulate_case,
 )
+from vramledger.workload.operators.prepared import Part, prepared
 
 _SAME = "Nothing that is simulated differs from the base, whose figures are its own."
 
