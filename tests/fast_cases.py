@@ -108,6 +108,7 @@ def all_engines(draw: st.DrawFn) -> Settings:
         long_prefill_threshold=draw(st.sampled_from((0, 0, 3, 7))),
         order=draw(st.sampled_from(Order)),
         scheduled_tokens=draw(st.sampled_from((None, None, 1, plain.token_budget // 2 + 1))),
+        pipeline_stages=draw(st.sampled_from((1, 1, 2, 3, 4))),
         speculation=draw(
             st.none()
             | st.builds(

@@ -127,7 +127,9 @@ class FastEngine:
             when = self._arrives() if idle else now
             return None if when is None else Moment(max(now, when), Kind.TURN)
         if flies:
-            ends = int(self._world.flights["end_ns"][int(state["settled"]) & 1])
+            ends = int(
+                self._world.flights["end_ns"][int(state["settled"]) % len(self._world.flights)]
+            )
             return Moment(max(now, ends), Kind.END)
         sat_out = state["phase"] == SITTING and state["events"] > state["events_then"]
         when = now if sat_out else self._others_come()

@@ -20,6 +20,7 @@ def not_counted(settings: Settings, load: Load) -> str:
         (settings.long_prefill_threshold > 0, "a threshold for long prefills"),
         (settings.speculation is not None, "speculative decoding"),
         (budget < settings.max_num_seqs, "fewer scheduled tokens than sequences"),
+        (settings.pipeline_stages > 1, "pipeline stages"),
         (bool((load.asked["cancel_after_ns"] != NEVER).any()), "clients that go away"),
     )
     return next((reason for holds, reason in reasons if holds), "")
@@ -27,11 +28,9 @@ def not_counted(settings: Settings, load: Load) -> str:
 
 def not_followed(settings: Settings) -> str:
     """Why not even every block can be followed, or an empty text when it can."""
-    reasons = (
-        (settings.pipeline_stages > 1, "pipeline stages"),
-        (settings.num_blocks > _MOST_BLOCKS, f"pools of {settings.num_blocks:,} blocks"),
-    )
-    return next((reason for holds, reason in reasons if holds), "")
+    if settings.num_blocks > _MOST_BLOCKS:
+        return f"pools of {settings.num_blocks:,} blocks"
+    return ""
 
 
 def refuse_not_followed(settings: Settings) -> None:

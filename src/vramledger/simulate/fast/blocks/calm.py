@@ -5,7 +5,8 @@ in which that changes is `World.due`; what it computed meanwhile is the number o
 given the number of those that came back. `wake` writes both down, as if every step had been gone through.
 
 Only where nothing else depends on each step (`world.may_rest`): first come first served, no drafts, no windows or states,
-no threshold, and tokens for all sequences, so that decodes are never short of them. The one request in the middle
+no threshold, tokens for all sequences, so that decodes are never short of them, and
+nobody passed over while a token of theirs is on its way through pipeline stages. The one request in the middle
 of its prefill is then the last of the running list, since its chunk used up the budget. A resting decode
 names its blocks late: they are behind the prefix that others may have, so nobody looks for them.
 """
@@ -57,16 +58,16 @@ def wake(world: World, place: int) -> None:
         record = world.records[rank]
         record.last_token_ns, record.last_token_step = engine.settled_ns, engine.settled_step
     for step in range(back, engine.sent):
-        _join(world, step & 1, rank)
+        _join(world, step & engine.ring, rank)
     known = int(request.prompt) + request.generated
     name_complete(world, rank, known - engine.returned)
 
 
 @compiled
-def _join(world: World, parity: int, rank: int) -> None:
+def _join(world: World, place: int, rank: int) -> None:
     """A token of a step in flight stands beside those of requests that did not rest."""
-    engine, flight, request = world.engine[0], world.flights[parity], world.requests[rank]
-    part = world.parts[parity, flight.parts]
+    engine, flight, request = world.engine[0], world.flights[place], world.requests[rank]
+    part = world.parts[place, flight.parts]
     part.rank, part.tokens, part.drafts, part.sampled = rank, 1, 0, 1
     flight.parts += 1
     flight.resting -= 1

@@ -3,7 +3,8 @@
 What `run` does for such a step, in a loop of a few instructions; see `counting.cruise`.
 """
 
-from vramledger.simulate.fast.advancing import FOREVER
+from vramledger.simulate.fast.advancing import FOREVER, WAITING
+from vramledger.simulate.fast.blocks.pipeline import pass_stages
 from vramledger.simulate.fast.blocks.world import World
 from vramledger.simulate.fast.compiled import compiled
 from vramledger.simulate.fast.cost import decodes_ns
@@ -14,7 +15,8 @@ from vramledger.simulate.fast.step_row import write_decodes
 def cruise(world: World) -> bool:
     """Go through steps of resting decodes until one must be looked at; whether there were any.
 
-    A turn begins; arrivals up to now are taken in, and clients gone by now are gone.
+    A turn begins; arrivals up to now are taken in, and clients gone by now are gone. Where a client goes
+    before a step's tokens come, that step is left in flight.
     """
     engine = world.engine[0]
     if not _is_calm(world):
@@ -23,39 +25,38 @@ def cruise(world: World) -> bool:
     due = _next_due(world)
     leaves = world.leaving[0].key if engine.leaving > 0 else FOREVER
     arrives = world.asked[engine.coming].arrival_ns if engine.coming < engine.total else FOREVER
-    first, sent, now = engine.sent, engine.sent, engine.now
+    first, sent, now, back = engine.sent, engine.sent, engine.now, engine.settled
     context, busy, device_free = engine.resting_context, engine.busy, engine.device_free
     rows, step, last = engine.rows, engine.next_step, len(world.rows)
-    flies = world.flights[(sent - 1) & 1].end_ns  # the end of the step in flight
+    tokens, came = 0, engine.settled_step
     while rows < last and arrives > now and due > sent:
-        start = max(now, device_free)
-        end = start + decodes_ns(world.coefficients, world.by_tokens, resting, context)
-        following = max(now, flies if engine.steps_in_flight > 1 else end)
-        if following >= leaves:
-            break  # the client goes before the step's tokens come
-        device_free = flies = end
-        write_decodes(world.rows[rows], step, start, device_free, resting, context, used)
-        busy += device_free - start
+        lasts = decodes_ns(world.coefficients, world.by_tokens, resting, context)
+        passage = pass_stages(world.stages, now, lasts)
+        busy += passage.end_ns - max(passage.start_ns, device_free)
+        device_free = passage.end_ns
+        write_decodes(world.rows[rows], step, passage.last_ns, device_free, resting, context, used)
+        flight = world.flights[sent & engine.ring]
+        flight.end_ns, flight.step = device_free, step
+        flight.parts, flight.resting = 0, resting
         context += resting
         sent, step, rows = sent + 1, step + 1, rows + 1
-        now = following
-    steps = sent - first
-    if steps == 0:
+        oldest = world.flights[back & engine.ring]
+        if max(now, oldest.end_ns) >= leaves:
+            break
+        now = max(now, oldest.end_ns)
+        tokens, came, back = tokens + oldest.resting, oldest.step, back + 1
+    if sent == first:
         return False
-    if engine.steps_in_flight > 1:
-        engine.events += world.flights[(first - 1) & 1].resting + (steps - 1) * resting
-    else:
-        engine.events += steps * resting
     engine.sent, engine.now, engine.busy, engine.device_free = sent, now, busy, device_free
     engine.resting_context, engine.rows, engine.next_step = context, rows, step
-    engine.settled += steps
-    engine.returned = 1
-    _note_flights(world, steps)
+    engine.events += tokens
+    _note_back(world, back, came)
     return True
 
 
 @compiled
 def _is_calm(world: World) -> bool:
+    """Whether all that run rest, in every step in flight too, and nobody waits or looks on."""
     engine = world.engine[0]
     if engine.waiting > 0 or engine.running == 0 or engine.resting != engine.running:
         return False
@@ -63,7 +64,10 @@ def _is_calm(world: World) -> bool:
         return False
     if engine.sent - engine.settled != engine.steps_in_flight - 1:
         return False
-    return bool(engine.sent == engine.settled or world.flights[(engine.sent - 1) & 1].parts == 0)
+    parts = 0
+    for step in range(engine.settled, engine.sent):
+        parts += world.flights[step & engine.ring].parts
+    return bool(parts == 0)
 
 
 @compiled
@@ -76,13 +80,12 @@ def _next_due(world: World) -> int:
 
 
 @compiled
-def _note_flights(world: World, steps: int) -> None:
-    """The last two steps as flights, and which of them has come back."""
+def _note_back(world: World, back: int, came: int) -> None:
+    """Steps before `back` have come back, at last that of number `came`; whether the next is awaited."""
     engine = world.engine[0]
-    flight, before = world.flights[(engine.sent - 1) & 1], world.flights[engine.sent & 1]
-    if steps > 1:
-        before.step, before.resting = engine.next_step - 2, engine.resting
-    flight.end_ns, flight.step = engine.device_free, engine.next_step - 1
-    flight.parts, flight.resting = 0, engine.resting
-    engine.settled_ns = engine.now
-    engine.settled_step = world.flights[(engine.settled - 1) & 1].step
+    engine.returned = 1
+    if engine.sent - back == engine.steps_in_flight:
+        engine.returned, engine.phase = 0, WAITING
+    if back > engine.settled:
+        engine.settled_ns, engine.settled_step = engine.now, came
+    engine.settled = back

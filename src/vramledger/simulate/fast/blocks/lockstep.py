@@ -69,7 +69,7 @@ class LockStepEngine:
     def _scheduled(self) -> dict[int, int]:
         world, engine = self.world, self.world.engine[0]
         step = int(engine["sent"]) - 1
-        parts = world.parts[step & 1][: engine["scheduled"]]
+        parts = world.parts[step & int(engine["ring"])][: engine["scheduled"]]
         since = world.requests["rests_from"]
         resting = np.flatnonzero((since != NOBODY) & (since <= step))
         tokens = {int(part["rank"]): int(part["tokens"]) for part in parts}

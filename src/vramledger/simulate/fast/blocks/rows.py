@@ -27,6 +27,7 @@ ENGINE: Final = np.dtype(
         ("watermark", np.int64),
         ("usable_blocks", np.int64),
         ("steps_in_flight", np.int64),
+        ("ring", np.int64),  # places for steps in flight, a power of two, less 1
         ("threshold", np.int64),
         ("drafts", np.int64),
         ("acceptance", np.int64),

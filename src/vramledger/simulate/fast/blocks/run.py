@@ -4,6 +4,7 @@ from vramledger.simulate.fast.advancing import SITTING, TURN, WAITING
 from vramledger.simulate.fast.blocks.admission import admit_waiting
 from vramledger.simulate.fast.blocks.calm import rest
 from vramledger.simulate.fast.blocks.cruise import cruise
+from vramledger.simulate.fast.blocks.pipeline import pass_stages
 from vramledger.simulate.fast.blocks.queues import (
     add_waiting,
     drop_least,
@@ -45,7 +46,7 @@ def _go_on(world: World) -> bool:
     if engine.phase == TURN:
         return _turn(world)
     if engine.sent > engine.settled:
-        ends = world.flights[engine.settled & 1].end_ns
+        ends = world.flights[engine.settled & engine.ring].end_ns
         if ends > engine.until:
             return False
         engine.now = max(engine.now, ends)
@@ -182,9 +183,10 @@ def _count_features(world: World) -> None:
     engine.decode_tokens = engine.decode_requests = engine.resting
     engine.decode_context = engine.resting_context
     engine.resting_context += engine.resting
-    world.flights[engine.sent & 1].resting = engine.resting
+    place = engine.sent & engine.ring
+    world.flights[place].resting = engine.resting
     for index in range(engine.scheduled):
-        part = world.parts[engine.sent & 1, index]
+        part = world.parts[place, index]
         request = world.requests[part.rank]
         start, tokens = int(request.computed), int(part.tokens)
         request.computed += tokens
@@ -209,15 +211,17 @@ def _count_features(world: World) -> None:
 @compiled
 def _send(world: World) -> None:
     """Give the step to the device."""
-    engine, flight = world.engine[0], world.flights[world.engine[0].sent & 1]
-    start = max(engine.now, engine.device_free)
+    engine = world.engine[0]
+    flight = world.flights[engine.sent & engine.ring]
     lasts = cost_ns(world.coefficients, world.by_tokens, engine)
-    engine.device_free = flight.end_ns = start + lasts
+    passage = pass_stages(world.stages, engine.now, lasts)
+    start = passage.start_ns
+    engine.busy += passage.end_ns - max(start, engine.device_free)
+    engine.device_free = flight.end_ns = passage.end_ns
     flight.step, flight.parts = engine.step, engine.scheduled
     for index in range(engine.admitted):
         _note_admitted(world, world.admitted[index].rank, world.admitted[index].tokens, start)
-    write_row(world.rows, engine, start)
-    engine.busy += lasts
+    write_row(world.rows, engine, passage.last_ns)
     engine.sent += 1
 
 

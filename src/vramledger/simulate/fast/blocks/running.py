@@ -86,7 +86,7 @@ def places(world: World, rank: int, computed: int) -> int:
 def add_part(world: World, rank: int, place: int, tokens: int, drafts: int) -> None:
     """A request gets tokens of the step; `place` is its own in the running list."""
     engine = world.engine[0]
-    part = world.parts[engine.sent & 1, engine.scheduled]
+    part = world.parts[engine.sent & engine.ring, engine.scheduled]
     part.rank, part.place, part.tokens, part.drafts = rank, place, tokens, drafts
     engine.scheduled += 1
     engine.tokens_left -= tokens
@@ -188,7 +188,7 @@ def preempt(world: World, place: int) -> None:
 def _take_part_back(world: World, rank: int) -> None:
     """A request that had got tokens in this step has them no longer."""
     engine = world.engine[0]
-    parts = world.parts[engine.sent & 1]
+    parts = world.parts[engine.sent & engine.ring]
     place = 0
     while place < engine.scheduled and parts[place].rank != rank:
         place += 1

@@ -23,8 +23,8 @@ _SCALE = np.uint64(ACCEPTANCE_SCALE)
 def settle(world: World) -> None:
     """Take in the tokens of the oldest step in flight, at a time that has come."""
     engine = world.engine[0]
-    flight = world.flights[engine.settled & 1]
-    parts = world.parts[engine.settled & 1]
+    place = engine.settled & engine.ring
+    flight, parts = world.flights[place], world.parts[place]
     engine.came_before = engine.settled_step
     for index in range(flight.parts):
         part = parts[index]

@@ -62,8 +62,9 @@ class World(NamedTuple):
     unused: "Integers"  # tables nobody has
     running: "Integers"  # ranks in the order of admission
     due: "Integers"  # the sent step at which each of them must be looked at
-    parts: "Rows"  # [2, sequences]: what each request gets of the steps in flight
-    flights: "Rows"
+    parts: "Rows"  # [places, sequences]: what each request gets of the steps in flight
+    flights: "Rows"  # the steps in flight, by their number in the ring of places
+    stages: "Integers"  # when each pipeline stage is free again
     waiting: "Rows"  # heap, by priority only
     leaving: "Rows"  # heap of clients that go away
     groups: "Rows"
@@ -87,6 +88,7 @@ def new_world(
     seqs = min(settings.max_num_seqs, total + 1)
     drafts = max(getattr(one, "speculative", 0) for one in settings.groups)
     columns = -(-settings.max_model_len // settings.block_size) + drafts
+    places = _places(settings)
     leaving = int((load.asked["cancel_after_ns"] != NEVER).sum())
     by_priority = settings.order is Order.PRIORITY
     return World(
@@ -103,8 +105,9 @@ def new_world(
         unused=np.arange(seqs)[::-1].copy(),
         running=np.zeros(seqs, np.int64),
         due=np.full(seqs, NOBODY),
-        parts=np.zeros((2, seqs), PART),
-        flights=np.zeros(2, FLIGHT),
+        parts=np.zeros((places, seqs), PART),
+        flights=np.zeros(places, FLIGHT),
+        stages=np.zeros(settings.pipeline_stages, np.int64),
         waiting=np.zeros(total + 1 if by_priority else 1, ENTRY),
         leaving=np.zeros(leaving + 1, ENTRY),
         **_groups(settings, seqs),
@@ -123,7 +126,8 @@ def may_rest(settings: Settings) -> bool:
     """Whether decodes of an engine may rest at all, as `calm` has it."""
     budget = min(settings.scheduled_tokens or settings.token_budget, settings.token_budget)
     return (
-        settings.order is Order.FCFS
+        (settings.async_scheduling or settings.pipeline_stages == 1)
+        and settings.order is Order.FCFS
         and settings.speculation is None
         and all(isinstance(one, FullAttention) for one in settings.groups)
         and settings.long_prefill_threshold == 0
@@ -195,42 +199,18 @@ def _blocks(count: int) -> dict[str, Any]:
     }
 
 
+def _places(settings: Settings) -> int:
+    """Places for steps in flight: a power of two, at least 2."""
+    return 1 << max(1, (settings.steps_in_flight - 1).bit_length())
+
+
 def _engine(settings: Settings, total: int, seqs: int, seed: int) -> "Rows":
-    speculation, rules = settings.speculation, settings.rules
-    interval = settings.checkpoint_interval
     values: dict[str, Any] = {
+        **_limits(settings),
+        **_drafting(settings),
+        **_ways(settings),
         **_state_values(settings),
-        "block_size": settings.block_size,
-        "groups": len(settings.groups),
-        "tokens_budget": settings.scheduled_tokens or settings.token_budget,
-        "inputs_budget": settings.token_budget,
-        "max_num_seqs": settings.max_num_seqs,
-        "max_model_len": settings.max_model_len,
-        "watermark": settings.watermark_blocks,
-        "usable_blocks": settings.num_blocks - 1,
-        "steps_in_flight": settings.steps_in_flight,
-        "threshold": settings.long_prefill_threshold,
-        "drafts": settings.drafts,
-        "acceptance": speculation.acceptance if speculation else 0,
-        "lookahead": settings.lookahead,
-        "draft_rows": speculation.rows if speculation else 0,
         "seed": seed & ((1 << 64) - 1),
-        "caching": settings.prefix_caching,
-        "chunked": settings.chunked_prefill,
-        "by_priority": settings.order is Order.PRIORITY,
-        "asynchronous": settings.async_scheduling,
-        "drops_last": settings.drops_last_block,
-        "whole_prompt": rules.whole_prompt_admission,
-        "uncached_first": rules.uncached_blocks_first,
-        "lookahead_at_admission": rules.lookahead_at_admission,
-        "lone_uncapped": rules.lone_prefill_uncapped,
-        "own_ends_running": rules.own_preemption_ends_running,
-        "late": all(isinstance(one, FullAttention) for one in settings.groups),
-        "rests": may_rest(settings),
-        "hybrid": any(not isinstance(one, FullAttention) for one in settings.groups),
-        "always_capped": rules.window_admission is WindowAdmission.ALWAYS,
-        "processed_only": rules.frees_processed_only,
-        "interval": EVERY_BLOCK if interval is None else interval,
         "free": settings.num_blocks - 1,
         "tail": settings.num_blocks - 1,
         "total": total,
@@ -246,3 +226,55 @@ def _engine(settings: Settings, total: int, seqs: int, seed: int) -> "Rows":
         engine[name] = value
     rows: Rows = engine
     return rows
+
+
+def _limits(settings: Settings) -> dict[str, Any]:
+    """How much of everything there is."""
+    interval = settings.checkpoint_interval
+    return {
+        "block_size": settings.block_size,
+        "groups": len(settings.groups),
+        "tokens_budget": settings.scheduled_tokens or settings.token_budget,
+        "inputs_budget": settings.token_budget,
+        "max_num_seqs": settings.max_num_seqs,
+        "max_model_len": settings.max_model_len,
+        "watermark": settings.watermark_blocks,
+        "usable_blocks": settings.num_blocks - 1,
+        "steps_in_flight": settings.steps_in_flight,
+        "ring": _places(settings) - 1,
+        "threshold": settings.long_prefill_threshold,
+        "interval": EVERY_BLOCK if interval is None else interval,
+    }
+
+
+def _drafting(settings: Settings) -> dict[str, Any]:
+    speculation = settings.speculation
+    return {
+        "drafts": settings.drafts,
+        "acceptance": speculation.acceptance if speculation else 0,
+        "lookahead": settings.lookahead,
+        "draft_rows": speculation.rows if speculation else 0,
+        "drops_last": settings.drops_last_block,
+    }
+
+
+def _ways(settings: Settings) -> dict[str, Any]:
+    """What is switched on."""
+    rules = settings.rules
+    full = all(isinstance(one, FullAttention) for one in settings.groups)
+    return {
+        "caching": settings.prefix_caching,
+        "chunked": settings.chunked_prefill,
+        "by_priority": settings.order is Order.PRIORITY,
+        "asynchronous": settings.async_scheduling,
+        "whole_prompt": rules.whole_prompt_admission,
+        "uncached_first": rules.uncached_blocks_first,
+        "lookahead_at_admission": rules.lookahead_at_admission,
+        "lone_uncapped": rules.lone_prefill_uncapped,
+        "own_ends_running": rules.own_preemption_ends_running,
+        "late": full,
+        "rests": may_rest(settings),
+        "hybrid": not full,
+        "always_capped": rules.window_admission is WindowAdmission.ALWAYS,
+        "processed_only": rules.frees_processed_only,
+    }
