@@ -112,6 +112,9 @@ def test_a_pool_that_preempts_again_and_again_gives_the_same(
         {"groups": (FullAttention(), RecurrentState()), "num_blocks": 33},
         {"groups": (RecurrentState(0, 1), FullAttention()), "prefix_caching": True},
         {"groups": (FullAttention(), RecurrentState()), "prefix_caching": True},
+        {"pipeline_stages": 2, "async_scheduling": False, "prefix_caching": True},
+        {"pipeline_stages": 3, "async_scheduling": False},
+        {"pipeline_stages": 4},
     ],
 )
 def test_each_feature_alone_gives_the_same(changed: dict[str, object]) -> None:
@@ -136,11 +139,13 @@ def test_each_feature_alone_gives_the_same(changed: dict[str, object]) -> None:
 
 
 @pytest.mark.parametrize("every_block", [False, True])
+@pytest.mark.parametrize("stages", [1, 2, 3, 4])
 @pytest.mark.parametrize("asynchronous", [False, True])
 @pytest.mark.parametrize("caching", [False, True])
 def test_long_answers_that_are_seldom_disturbed_give_the_same(
     caching: bool,  # noqa: FBT001 - drawn
     asynchronous: bool,  # noqa: FBT001 - drawn
+    stages: int,
     every_block: bool,  # noqa: FBT001 - drawn
 ) -> None:
     leaving = (None, None, 700_000_001, 1_333_333_333)
@@ -154,6 +159,7 @@ def test_long_answers_that_are_seldom_disturbed_give_the_same(
         max_model_len=700,
         prefix_caching=caching,
         async_scheduling=asynchronous,
+        pipeline_stages=stages,
     )
     loop = by_loop(Case(engine, arrivals, COST))
 

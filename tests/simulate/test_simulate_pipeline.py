@@ -1,5 +1,6 @@
 """Pipeline stages: steps follow each other through the device, and a request is in one at a time."""
 
+import itertools
 from dataclasses import replace
 
 import pytest
@@ -7,19 +8,17 @@ from hypothesis import given
 from hypothesis import settings as tries
 from hypothesis import strategies as st
 
-from fast_cases import ALL, Case
+from fast_cases import ALL, Case, by_fast, by_loop
 from simulated import MS, arrival, run, settings
-from vramledger.errors import BadInput, CannotKnow
+from vramledger.errors import BadInput
 from vramledger.simulate.engine_loop import EngineLoop
-from vramledger.simulate.fast.load import load_of
-from vramledger.simulate.fast.simulate import simulate_fast
 from vramledger.simulate.loop import simulate
 from vramledger.simulate.outcome import Ending
 from vramledger.simulate.pipeline import Passage, Pipeline
 from vramledger.simulate.scheduler import Scheduler
 from vramledger.simulate.settings import Settings
 from vramledger.simulate.step import Step
-from vramledger.simulate.step_cost import StepCost
+from vramledger.simulate.step_cost import StepCost, fixed
 
 
 def test_a_step_passes_the_stages_and_the_next_follows_behind_it() -> None:
@@ -109,9 +108,25 @@ def test_a_request_is_in_one_step_at_a_time_and_everything_is_conserved(
         )
 
 
-def test_the_compiled_simulator_leaves_stages_to_the_loop() -> None:
-    with pytest.raises(CannotKnow, match="does not have pipeline stages"):
-        simulate_fast(piped(2), load_of((arrival(),)), StepCost())
+@pytest.mark.parametrize("asynchronous", [False, True])
+@pytest.mark.parametrize("stages", [2, 3, 4])
+def test_the_compiled_simulator_has_stages_that_do_not_divide_a_step_as_the_loop_has_them(
+    stages: int,
+    *,
+    asynchronous: bool,
+) -> None:
+    """Prompts that fill steps, long decodes, and a pool that preempts; a step takes a prime number of nanoseconds."""
+    arrivals = tuple(arrival(5 + n % 40, 9 + n % 31, at_ms=2 * n) for n in range(150))
+    engine = settings(pipeline_stages=stages, num_blocks=60, async_scheduling=asynchronous)
+    case = Case(engine, arrivals, StepCost(constant=fixed(9_999_991)))
+    loop = by_loop(case)
+    overlapping = sum(
+        after.start_ns < step.end_ns + 9_999_991 // stages
+        for step, after in itertools.pairwise(loop.steps)
+    )
+    assert overlapping > 100
+    assert loop.preemptions > 10
+    assert by_fast(case) == loop
 
 
 def test_no_stage_at_all_is_refused() -> None:
