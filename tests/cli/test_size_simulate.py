@@ -136,7 +136,6 @@ def test_limits_on_the_command_line_are_held_against_the_simulation(
         "success >= 99.00%",
     ]
     assert scenario["fails"] == []
-    assert scenario["part"] is None
     slow = scenario["slow_end"]
     assert slow["tpot_p95_s"] > scenario["tpot_p95_s"]
     assert [line["holds"] for line in slow["contract"]] == [True, True]
@@ -146,21 +145,17 @@ def test_limits_on_the_command_line_are_held_against_the_simulation(
     )
 
 
-def test_pipeline_stages_are_played_on_the_busiest_part_and_say_so(
+def test_pipeline_stages_are_played_with_every_request(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     plan = plan_of(tmp_path, 2.0, 5.0)
     text = Path(plan).read_text().replace("profile: chat", "profile: classification")
     staged = ONE_LAYOUT.replace("pipeline-parallel-size: 1", "pipeline-parallel-size: 2")
     Path(plan).write_text(text.replace("max-num-seqs: 64, max-model-len: 16384", staged))
-    arguments = ["size", plan, "--gpu", "L40S", "--simulate", "--simulate-top", "1"]
-    assert run(arguments) == 0
-    out = capsys.readouterr().out
-    assert "  PASS on a part, TTFT " in out
-    assert (
-        "    Pipeline stages are simulated step by step, which is slow, so only the busiest 2,000 of "
-        "its 3,600 requests in a row were played.\n"
-    ) in out
+    found = answered(capsys, plan, "--gpu", "L40S", "--simulate-top", "1")
+    best = found["candidates"][0]
+    assert (best["pp"], best["speed"].partition(",")[0]) == (2, "PASS")
+    assert best["simulated"]["scenarios"][0]["requests"]["ok"] == 3_600
 
 
 def test_recorded_requests_show_what_their_prefixes_save(

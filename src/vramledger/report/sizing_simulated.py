@@ -72,7 +72,6 @@ def _run(run: ScenarioRun) -> dict[str, Any]:
         "load": run.load,
         **_figures(run.main),
         "slow_end": None if run.slow is None else _figures(run.slow),
-        "part": run.part or None,
         "without_prefix_hits": None if without is None else _figures(without),
         "fails": list(run.fails),
         "notes": list(run.notes),

@@ -131,7 +131,7 @@ class Candidate:
 
     @property
     def surely_fails(self) -> bool:
-        """Whether a simulation of all requests fails at the expected step times."""
+        """Whether a simulation fails at the expected step times."""
         return self.simulated is not None and self.simulated.fails_surely
 
     @property
@@ -206,7 +206,7 @@ class Sizing:
         """Whether the answer is known: the weights are, and something fits or is known not to.
 
         What fits leaves a failure of all others open where it was not simulated, though that was asked, or
-        fails only at the slow end of the step times or on a part of the requests.
+        fails only at the slow end of the step times.
         """
         if self.weights_unknown is not None:
             return False

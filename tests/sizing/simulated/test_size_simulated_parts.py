@@ -3,7 +3,6 @@
 from dataclasses import replace
 from pathlib import Path
 
-import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -14,10 +13,8 @@ from stored_workloads import column, request, stored
 from vramledger.engine.setting import Layout
 from vramledger.plan.recorded import read_recorded
 from vramledger.plan.requirement import Contract, Kind, Load, LoadUnit, Scenario
-from vramledger.simulate.offered import Offered
 from vramledger.sizing.candidate import Candidate, CardResult
 from vramledger.sizing.search import size
-from vramledger.sizing.simulated.bounded import bounded
 from vramledger.sizing.simulated.choose import by_rank
 from vramledger.sizing.simulated.drawn import Drawn, write_drawn
 from vramledger.sizing.simulated.load import NotPlayable, Playable, playable
@@ -120,7 +117,6 @@ def test_of_equal_gpus_goodput_decides_then_the_tightest_limit_then_the_whole_an
     card: CardResult,
 ) -> None:
     two = replace(card.candidates[0], fits=True, replicas=2)
-    staged = replace(two, layout=Layout(pp=2), replicas=1)
     split = replace(two, layout=Layout(tp=2), replicas=1)
 
     def near(used: float) -> tuple[ContractLine, ...]:
@@ -133,8 +129,8 @@ def test_of_equal_gpus_goodput_decides_then_the_tightest_limit_then_the_whole_an
     assert ranked(card, [most, alike]).candidates == (alike, most)
     slow = of(split, replace(ran(goodput_per_hour=1_295.0), slow=seen(lines=near(0.95))))
     assert ranked(card, [slow, most]).candidates == (most, slow)
-    on_part = of(staged, replace(ran(goodput_per_hour=9_000.0), part="the busiest 9 in a row"))
-    assert ranked(card, [on_part, less]).candidates == (less, on_part)
+    staged = of(replace(two, layout=Layout(pp=2), replicas=1), ran(goodput_per_hour=9_000.0))
+    assert ranked(card, [less, staged]).candidates == (staged, less)
     later = of(two, ran(goodput_per_hour=None, e2e_p95_s=9.5))
     sooner = of(split, ran(goodput_per_hour=None, e2e_p95_s=9.0))
     assert ranked(card, [later, sooner]).candidates == (sooner, later)
@@ -142,7 +138,7 @@ def test_of_equal_gpus_goodput_decides_then_the_tightest_limit_then_the_whole_an
     assert ranked(card, [most, fewer]).candidates == (fewer, most)
 
 
-def test_what_fails_at_the_slow_end_or_on_a_part_leaves_the_answer_open(card: CardResult) -> None:
+def test_what_fails_at_the_slow_end_leaves_the_answer_open(card: CardResult) -> None:
     sizing = size(question())
     base = replace(card.candidates[0], fits=True)
     slow = of(base, replace(ran("ttft_s p95 <= 1 (2) at the slow end"), sure=False))
@@ -150,41 +146,6 @@ def test_what_fails_at_the_slow_end_or_on_a_part_leaves_the_answer_open(card: Ca
     for candidates, known in (((slow,), False), ((sure,), True), ((sure, slow), False)):
         one = replace(sizing, simulated=True, cards=(replace(card, candidates=candidates),))
         assert (one.holds, one.known) == (False, known)
-
-
-TIMES = st.lists(st.integers(0, 1_000), min_size=1, max_size=60).map(sorted)
-
-
-@given(times=TIMES, most=st.integers(1, 60), closed=st.booleans())
-def test_a_bounded_part_is_the_busiest_in_a_row_with_its_own_prefixes(
-    times: list[int], *, most: int, closed: bool
-) -> None:
-    count = len(times)
-    lengths = np.arange(count) % 3
-    numbers = np.arange(count)
-    offered = Offered(
-        row=numbers, due_ns=np.array(times), input_tokens=numbers + 1, output_tokens=numbers + 1,
-        session=numbers, tenant=numbers, cancel_after_ns=numbers,
-        prefix=np.repeat(numbers, lengths), prefix_ends=np.cumsum(lengths), block_tokens=16,
-        left_out=0, times_out=numbers % 2 == 0,
-    )  # fmt: skip
-    found = bounded(offered, closed=closed, most=most)
-    if count <= most:
-        assert found is None
-        return
-    assert found is not None
-    part = found.offered
-    begin = int(part.row[0])
-    assert part.row.tolist() == list(range(begin, begin + most))
-    assert part.due_ns.tolist() == [at - times[begin] for at in times[begin : begin + most]]
-    assert part.prefix.tolist() == np.repeat(part.row, lengths[part.row]).tolist()
-    assert part.prefix_ends.tolist() == np.cumsum(lengths[part.row]).tolist()
-    assert part.times_out is not None
-    assert part.times_out.tolist() == (part.row % 2 == 0).tolist()
-    spans = [times[at + most - 1] - times[at] for at in range(count - most + 1)]
-    assert part.due_ns[-1] == (spans[0] if closed else min(spans))
-    which = "first" if closed else "busiest"
-    assert found.said == f"the {which} {most} of its {count} requests in a row"
 
 
 def test_the_columns_say_the_slowest_scenario_that_people_wait_for() -> None:
@@ -199,11 +160,6 @@ def test_the_columns_say_the_slowest_scenario_that_people_wait_for() -> None:
     assert why_not(failing) == "In the simulation it does not serve daily: ttft_s p95 <= 1 (3)."
     at_slow_end = Simulated((replace(ran("ttft_s p95 <= 1 (3)"), sure=False),))
     assert speed_words(at_slow_end).startswith("FAIL at the slow end, TTFT ")
-    on_part = Simulated((replace(ran("slow"), part="the first 9 of its 20 requests", sure=False),))
-    assert speed_words(on_part).startswith("FAIL on a part, TTFT ")
-    assert why_not(on_part) == (
-        "In the simulation of the first 9 of its 20 requests it does not serve daily: slow."
-    )
     assert speed_words(Simulated((ran(goodput_per_hour=None),))) == "TTFT 800 ms, TPOT 31 ms"
 
 

@@ -11,16 +11,13 @@ from vramledger.plan.requirement import Kind, Scenario
 from vramledger.simulate.answers import Answers
 from vramledger.simulate.ends import with_ends
 from vramledger.simulate.judged import Line
-from vramledger.simulate.offered import read_offered
 from vramledger.simulate.run import NotServed, Simulation, simulate_case
 from vramledger.simulate.run import Question as Simulate
 from vramledger.simulate.serving import Serving
 from vramledger.sizing.candidate import Candidate
 from vramledger.sizing.evaluate import Choice, Evaluator
-from vramledger.sizing.simulated.bounded import Bounded, bounded, needs_bounds
 from vramledger.sizing.simulated.load import Playable
 from vramledger.sizing.simulated.result import ContractLine, ScenarioRun, Seen, Simulated
-from vramledger.workload.operators.prepared import prepared
 
 Progress: TypeAlias = Callable[[int, int], None]
 Announce: TypeAlias = Callable[[str], Progress]  # told what is played next
@@ -71,25 +68,15 @@ def _played(stage: Stage, candidate: Candidate, act: Act) -> ScenarioRun | NotSe
     """One scenario as expected and, where that serves it, at the slow end of the step times."""
     name = f"{candidate.accelerator.name} {candidate.placed}"
     progress = stage.announce(f"{name}, {act.scenario.name}")
-    question, part = _question(stage, candidate, act), _part(stage, candidate, act)
-    found = simulate_case(question, progress, None if part is None else part.offered)
+    found = simulate_case(_question(stage, candidate, act), progress)
     if isinstance(found, NotServed):
         return found
-    run = _run(act, found, "" if part is None else part.said)
+    run = _run(act, found)
     if run.fails:
         return run
     progress = stage.announce(f"{name}, {act.scenario.name}{_AT_SLOW_END}")
     ends = with_ends(found, progress).ends
     return run if ends is None else _with_slow_end(run, _seen(ends.slow), act)
-
-
-def _part(stage: Stage, candidate: Candidate, act: Act) -> Bounded | None:
-    """The requests that are played where those of the whole scenario would take minutes; None for all."""
-    if not needs_bounds(candidate):
-        return None
-    with prepared(act.load.part, stage.seed) as path:
-        offered = read_offered(path, stage.seed)
-    return bounded(offered, closed=act.load.in_flight is not None)
 
 
 def _with_slow_end(run: ScenarioRun, slow: Seen, act: Act) -> ScenarioRun:
@@ -119,11 +106,8 @@ def _question(stage: Stage, candidate: Candidate, act: Act) -> Simulate:
     )
 
 
-def _run(act: Act, found: Simulation, part: str) -> ScenarioRun:
+def _run(act: Act, found: Simulation) -> ScenarioRun:
     main = _seen(found.main.answers)
-    step_by_step = (
-        f"Pipeline stages are simulated step by step, which is slow, so only {part} were played."
-    )
     return ScenarioRun(
         scenario=act.scenario.name,
         load=act.load.said,
@@ -132,9 +116,7 @@ def _run(act: Act, found: Simulation, part: str) -> ScenarioRun:
         without_hits=None if found.own is None else _seen(found.no_hits.answers),
         fails=tuple(_fails(main, act)),
         basis=str(found.basis),
-        notes=(*((step_by_step,) if part else ()), *found.notes),
-        part=part,
-        sure=not part,
+        notes=found.notes,
     )
 
 

@@ -20,9 +20,8 @@ def passes(candidate: Candidate) -> bool:
 def ranked(card: CardResult, candidates: Sequence[Candidate]) -> CardResult:
     """Those that pass first, by GPUs and merit; then those that were not played, then those that fail, by GPUs.
 
-    Of equal GPUs a candidate of which all requests were played comes before one of which a part was; then goodput
-    decides, which on as many GPUs is goodput a GPU; where that is alike, who is furthest from the limits of the
-    contract, and without one the E2E latency.
+    Of equal GPUs goodput decides, which on as many GPUs is goodput a GPU; where that is alike, who is furthest from
+    the limits of the contract, and without one the E2E latency.
     """
     most = _most_goodput(candidates)
     ordered = tuple(sorted(candidates, key=lambda one: _rank(one, most)))
@@ -41,14 +40,13 @@ def _rank(candidate: Candidate, most: dict[int, float]) -> tuple[float, ...]:
         return order
     merit = _merit_of(candidate)
     less = merit.goodput < (1 - TIE) * most[candidate.gpus]
-    return (*order, merit.partly, less, merit.used, merit.e2e_s)
+    return (*order, less, merit.used, merit.e2e_s)
 
 
 @frozen
 class _Merit:
     """How well a candidate serves what it serves: `goodput` an hour, the tightest limit's share used, seconds."""
 
-    partly: bool  # only a part of the requests was played
     goodput: float
     used: float
     e2e_s: float
@@ -59,7 +57,6 @@ def _merit_of(candidate: Candidate) -> _Merit:
     used = (line.used for run in runs for line in _pessimistic(run) if line.used is not None)
     waited = [run.main.e2e_p95_s for run in runs if run.people_wait]
     return _Merit(
-        partly=any(run.part for run in runs),
         goodput=sum(run.main.goodput_per_hour or 0.0 for run in runs),
         used=max(used, default=0.0),
         e2e_s=max((each for each in waited if each is not None), default=0.0),
@@ -71,11 +68,10 @@ def _pessimistic(run: ScenarioRun) -> tuple[ContractLine, ...]:
 
 
 def _most_goodput(candidates: Sequence[Candidate]) -> dict[int, float]:
-    """The highest goodput of those that pass with all requests played, by GPUs."""
+    """The highest goodput of those that pass, by GPUs."""
     most: dict[int, float] = {}
     for candidate in filter(passes, candidates):
-        merit = _merit_of(candidate)
-        reached = 0.0 if merit.partly else merit.goodput
+        reached = _merit_of(candidate).goodput
         most[candidate.gpus] = max(most.get(candidate.gpus, 0.0), reached)
     return most
 

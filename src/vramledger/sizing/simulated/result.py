@@ -46,7 +46,7 @@ class ScenarioRun:
     """One scenario, played. `main` has the workload's own prefix hits where it has any.
 
     `fails` are the reasons for which the scenario is not served, a few words each; empty where it is. They are
-    `sure` unless it is served as expected and not at the slow end, or only a part of the requests was played.
+    `sure` unless it is served as expected and not at the slow end.
     """
 
     scenario: str
@@ -60,7 +60,6 @@ class ScenarioRun:
     slow: Seen | None = (
         None  # `main` at the slow end of the step times, None where it fails as expected
     )
-    part: str = ""  # which requests were played where not all were, in words
     sure: bool = True
 
 
@@ -78,10 +77,5 @@ class Simulated:
 
     @property
     def fails_surely(self) -> bool:
-        """Whether a scenario fails as expected, with all of its requests played."""
+        """Whether a scenario fails at the expected step times."""
         return any(run.fails and run.sure for run in self.runs)
-
-    @property
-    def part(self) -> str:
-        """Which requests of a scenario were played where not all were; empty where all were."""
-        return next((run.part for run in self.runs if run.part), "")

@@ -5,7 +5,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from itertools import islice
-from math import inf
 from pathlib import Path
 from typing import Final
 
@@ -14,7 +13,6 @@ from vramledger.frozen import frozen
 from vramledger.sizing.candidate import Candidate, CardResult, Sizing
 from vramledger.sizing.evaluate import Evaluator
 from vramledger.sizing.question import Question
-from vramledger.sizing.simulated.bounded import needs_bounds
 from vramledger.sizing.simulated.choose import Place, by_rank, fitting
 from vramledger.sizing.simulated.load import NotPlayable, Playable, playable
 from vramledger.sizing.simulated.play import Act, Announce, Stage, play
@@ -26,7 +24,6 @@ from vramledger.workload.operators.prepared import Part, prepared
 TOP: Final = 3
 _MOST: Final = 100
 _TRIES: Final = 4  # candidates tried for each that can be simulated, at most
-_STAGED: Final = 2  # layouts of pipeline stages that a card's others make necessary
 _CHECKED: Final = ("speed", "queue")
 
 
@@ -100,7 +97,6 @@ def _played(stage: Stage, cards: Sequence[CardResult], top: int) -> list[CardRes
         if not any(map(passes, table[number])):
             _go_on(stage, table, fitting(cards, number))
         _compare(stage, table[number])
-        _with_stages(stage, table[number])
     return [ranked(card, candidates) for card, candidates in zip(cards, table, strict=True)]
 
 
@@ -118,34 +114,16 @@ def _play_each(
 
 
 def _go_on(stage: Stage, table: list[list[Candidate]], places: list[Place]) -> None:
-    """Further candidates of a card whose best ones fail; then its best one with more replicas.
-
-    Those of pipeline stages come later, where they would save GPUs: they take longest.
-    """
+    """Further candidates of a card whose best ones fail; then its best one with more replicas."""
     number = places[0][0]
-    for _, place in places:
-        if not needs_bounds(table[number][place]):
-            _play_each(stage, table, [(number, place)], 1)
+    for place in places:
+        _play_each(stage, table, [place], 1)
         if any(map(passes, table[number])):
             return
-    played = [c for c in table[number] if c.played]
-    more = _with_fewest(stage, min(played, key=needs_bounds))
+    best = next(c for c in table[number] if c.played)
+    more = _with_fewest(stage, best)
     if more is not None:
         table[number].append(more)
-
-
-def _with_stages(stage: Stage, candidates: list[Candidate]) -> None:
-    """The best layouts of pipeline stages that were not played and take fewer GPUs than what passes."""
-    best = min((c.gpus for c in candidates if passes(c)), default=inf)
-    open_places = [
-        place
-        for place, c in enumerate(candidates)
-        if c.fits and c.simulated is None and needs_bounds(c) and c.gpus < best
-    ]
-    for place in open_places[:_STAGED]:
-        candidates[place] = _with(stage, candidates[place])
-        if passes(candidates[place]):
-            return
 
 
 def _compare(stage: Stage, candidates: list[Candidate]) -> None:
@@ -157,7 +135,7 @@ def _compare(stage: Stage, candidates: list[Candidate]) -> None:
     if best is None:
         return
     for place, other in enumerate(tuple(candidates)):
-        alike = other.fits and other.precision == best.precision and not needs_bounds(other)
+        alike = other.fits and other.precision == best.precision
         if alike and other.simulated is None and other.gpus == best.gpus:
             candidates[place] = _with(stage, other)
         elif alike and other.played and not passes(other) and other.layout != best.layout:

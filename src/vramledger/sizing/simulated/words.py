@@ -27,8 +27,7 @@ def queue_words(found: Simulated) -> str:
 
 def why_not(found: Simulated) -> str:
     """One sentence on why a candidate is not recommended."""
-    where = f" of {found.part}" if found.part else ""
-    return f"In the simulation{where} it does not serve {'; '.join(found.fails)}."
+    return f"In the simulation it does not serve {'; '.join(found.fails)}."
 
 
 def _waited_for(found: Simulated) -> list[Seen]:
@@ -38,10 +37,9 @@ def _waited_for(found: Simulated) -> list[Seen]:
 
 
 def _verdict(found: Simulated) -> str:
-    where = " on a part" if found.part else ""
     if found.fails:
-        return f"FAIL{where}" if found.fails_surely or found.part else "FAIL at the slow end"
-    return f"PASS{where}" if any(_checked(run) for run in found.runs) else ""
+        return "FAIL" if found.fails_surely else "FAIL at the slow end"
+    return "PASS" if any(_checked(run) for run in found.runs) else ""
 
 
 def _checked(run: ScenarioRun) -> bool:
