@@ -3,12 +3,17 @@
 import json
 from pathlib import Path
 
+import pyarrow.parquet as pq
 import pytest
 
 from ray_cluster import Cluster
 from stored_workloads import chats, stored
+from swept import base, quiet
 from vramledger.cli.main import run
 from vramledger.errors import ExitCode
+from vramledger.methods.sweep.on_ray import RayWorkers
+from vramledger.methods.sweep.point import point_of
+from vramledger.methods.sweep.run import Sweep
 
 LAUNCH = "vllm serve meta-llama/Llama-3.1-8B --max-model-len 8192"
 SWEEP = (
@@ -48,6 +53,26 @@ def test_a_cluster_takes_up_what_the_cores_here_began(
     run([*SWEEP, "--ray", cluster.inside, "-o", "s.parquet", "--json"])
     found = json.loads(capsys.readouterr().out)
     assert (found["reused"], found["done"]) == (begun, found["asked"])
+
+
+def test_an_interruption_keeps_what_the_cluster_did(folder: Path, cluster: Cluster) -> None:
+    one = base(folder)
+    points = tuple(point_of({"max-num-seqs": str(count)}) for count in range(1, 33))
+    file = folder / "s.parquet"
+
+    def tired(done: int, _all: int) -> None:
+        if done == 5:
+            raise KeyboardInterrupt
+
+    for place in (cluster.inside, cluster.outside):
+        with Sweep(one, RayWorkers(place), file) as sweep:
+            stopped = sweep.play(points, tired)
+        assert (stopped.interrupted, len(stopped.rows)) == (True, 5)
+        assert pq.read_metadata(file).num_rows == 5
+        with Sweep(one, RayWorkers(place), file) as sweep:
+            whole = sweep.play(points, quiet)
+        assert (whole.interrupted, whole.reused, len(whole.rows)) == (False, 5, 32)
+        file.unlink()
 
 
 @pytest.mark.usefixtures("folder")

@@ -46,9 +46,9 @@ def _fewest_gpus(row: Row, cost: float) -> Worth:
         return Worth((standing,), _figure(row, "goodput_per_hour"))
     first = (standing, cost, _gpus(row))
     most = row.columns.get("knee_per_s") or row.columns.get("knee_level")
-    if most is not None:
-        return Worth(first, most, KNEE_TOLERANCE)
-    return Worth(first, _figure(row, "goodput_per_hour"))
+    if most is not None:  # rows without come behind: a load and a goodput are not compared
+        return Worth((*first, 0.0), most, KNEE_TOLERANCE)
+    return Worth((*first, 1.0), _figure(row, "goodput_per_hour"))
 
 
 def _most_per_gpu(row: Row, _cost: float) -> Worth:

@@ -164,9 +164,8 @@ def _fell_short(members: Sequence[Row], by_point: dict[Point, Row]) -> bool:
 
 
 def _with_knees(hunt: Hunt, sweep: Sweep, results: Results, progress: Progress) -> Results:
-    """The same with the highest loads of the best of each group that keeps the contract, and of the base."""
-    groups = hunt.groups(results.rows).values()
-    keeping = [members[0] for members in groups if members[0].verdict is Verdict.PASS]
+    """The same with the highest loads of the best that keep the contract, and of the base."""
+    keeping = [row for row in results.rows if row.verdict is Verdict.PASS]
     points = dict.fromkeys((Point(), *(row.point for row in hunt.ranked(keeping)[:_KNEES])))
     stopped = sweep.play(tuple(points), progress, knee=True).interrupted
     known = sweep.play(tuple(row.point for row in results.rows), progress)

@@ -1,5 +1,6 @@
 """The three live trials that would confirm a search: the best, the runner-up that differs most, the base."""
 
+from collections.abc import Sequence
 from math import log2
 from typing import Final
 
@@ -61,20 +62,24 @@ def trials(base: Base, found: Found) -> tuple[Trial, ...]:
     best = found.best
     if best is None:
         return ()
-    rivals = [row for row in found.ranking if row is not best]
-    chosen = [(BEST, best)]
     start = next((row for row in found.results.rows if not row.point.changes), None)
-    near = [row for row in rivals if row is not start and is_rival(row, best)]
-    owing = found.best_owing
-    first = [] if owing is None or owing is start else [owing]
-    ordered = first + sorted(
-        (row for row in near if row is not owing), key=lambda row: -distance(row, best)
-    )
-    wanted = 2 if start is None or start is best else 1
-    chosen += [(RUNNER_UP, row) for row in ordered[:wanted]]
-    if start is not None and start is not best:
+    at_base = start is None or start is best
+    others = [row for row in found.ranking if row is not best and row is not start]
+    chosen = [(BEST, best)]
+    chosen += [(RUNNER_UP, row) for row in _runners_up(others, best, found)[: 2 if at_base else 1]]
+    if start is not None and not at_base:
         chosen.append((BASE, start))
     return tuple(_trial(base, role, row, best) for role, row in chosen)
+
+
+def _runners_up(others: Sequence[Row], best: Row, found: Found) -> list[Row]:
+    """What a smaller cache would make better, then rivals that differ most, then the next in the ranking."""
+    owing = found.best_owing
+    near = sorted(
+        (row for row in others if is_rival(row, best)), key=lambda row: -distance(row, best)
+    )
+    ordered = [*(row for row in others if row is owing), *near, *others]
+    return list({row.point: row for row in ordered}.values())
 
 
 def differences(row: Row, other: Row) -> tuple[Difference, ...]:
