@@ -29,6 +29,7 @@ VERBS: Final = (
     Verb("predict", "Try", "Latency and throughput of a launch under a steady load."),
     Verb("rehearse", "Try", "A deployment as a server, simulated in real time, to practise on."),
     Verb("workload", "Try", "What your requests look like, from logs, without a word of them."),
+    Verb("trial", "Measure", "Your load on a real server, replayed and recorded on one clock."),
     Verb("probe", "Measure", "What a rented machine and its GPUs are, before a trial on it."),
 )
 

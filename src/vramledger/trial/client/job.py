@@ -21,6 +21,7 @@ from dataclasses import field
 from typing import Any
 
 from vramledger.frozen import frozen
+from vramledger.trial.load.rest import Rest
 from vramledger.trial.wire.limits import Limits
 from vramledger.trial.wire.target import Target
 
@@ -33,7 +34,7 @@ class WorkerJob:
     the run in `folder` under the name `writer`. `zero_ns` is second 0 of the run on CLOCK_MONOTONIC, which all processes
     of a machine share; `start_ns` second 0 of the load, None to wait for ``start``. `closed` is how many requests this
     worker keeps under way, None for an open loop. After `duration_s` of the load nothing more is sent, and what is under way
-    may end. `cpu` is the core to stay on, None for any.
+    may end. `cpu` is the core to stay on, None for any. With `rest`, a part of the load was sent before.
     """
 
     target: Target
@@ -48,6 +49,7 @@ class WorkerJob:
     duration_s: float | None = None
     cpu: int | None = None
     limits: Limits = field(default_factory=Limits)
+    rest: Rest | None = None
 
     def to_json(self) -> dict[str, Any]:
         """The job as a JSON object; it holds no secret."""
@@ -64,15 +66,17 @@ class WorkerJob:
             "duration_s": self.duration_s,
             "cpu": self.cpu,
             "limits": self.limits.to_json(),
+            "rest": None if self.rest is None else self.rest.to_json(),
         }
 
     @classmethod
     def from_json(cls, found: Mapping[str, Any]) -> "WorkerJob":
         """What `to_json` made."""
-        rest = {name: found[name] for name in found if name not in ("target", "limits")}
+        rest = {name: found[name] for name in found if name not in ("target", "limits", "rest")}
         return cls(
             target=Target.from_json(found["target"]),
             limits=Limits.from_json(found["limits"]),
+            rest=Rest(**found["rest"]) if found.get("rest") else None,
             **rest,
         )
 

@@ -158,8 +158,12 @@ def _job(line: bytes) -> WorkerJob:
 def _load(job: WorkerJob) -> Iterator[PlannedRequest]:
     from vramledger.trial.load.job import load_from_json
     from vramledger.trial.load.opening import open_load
+    from vramledger.trial.load.rest import open_rest
 
-    return open_load(load_from_json(job.load), job.part, job.parts)
+    load = load_from_json(job.load)
+    if job.rest is not None:
+        return open_rest(load, job.part, job.parts, job.rest)
+    return open_load(load, job.part, job.parts)
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
 """The requests of a load, made as they are asked for."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Container, Iterator, Sequence
 from itertools import count
 from pathlib import Path
 from typing import Final
@@ -18,13 +18,16 @@ MakeBody = Callable[[int, Row, Sequence[int]], bytes]
 _MORE: Final = 4096  # sessions to come
 
 
-def open_load(job: LoadJob, part: int, parts: int) -> Iterator[PlannedRequest]:
+def open_load(
+    job: LoadJob, part: int, parts: int, done: Container[int] = ()
+) -> Iterator[PlannedRequest]:
     """The requests of part `part` of `parts`, in the order in which they are due.
 
     A session is in one part, and so are all of its turns. A turn has `think_s` if, and only if, a request of the same
     session came before it in this load; in a closed loop no turn has, since there requests follow one another
     as clients come free. `number` is unique over all parts. Without `duration_s` the iterator ends with the
-    workload; with it, a closed loop has no end and the caller stops. A part without requests ends at once.
+    workload; with it, a closed loop has no end and the caller stops. A part without requests ends at once. Numbers in
+    `done` are left out, as if the load did not have them.
     """
     rounds = Rounds(Path(job.workload))
     make = body_of(job.prompts, rounds.block_tokens)
@@ -35,6 +38,8 @@ def open_load(job: LoadJob, part: int, parts: int) -> Iterator[PlannedRequest]:
             due = _due(job, row, number)
             if job.duration_s is not None and due is not None and due >= job.duration_s:
                 return
+            if number * rounds.requests + row.row in done:
+                continue
             again = seen.again(row.session)
             waits = again and not row.attempt
             yield _planned(job, rounds, make, row, number, due, waits=waits)

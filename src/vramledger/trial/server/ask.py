@@ -91,6 +91,7 @@ def ask_server(
         uptime_s=max(0.0, now() - seen.started_at) if seen.started_at is not None else None,
         answered=ask.answered(),
         unseen=_unseen(listed, engine, seen, page),
+        clock_offset_s=_clock_offset(ask, now),
         startup=startup,
     )
 
@@ -236,6 +237,21 @@ def _completed(seen: Seen, models: tuple[ServedModel, ...]) -> Seen:
 def _says_rehearsal(ask: Asker) -> bool:
     found = ask.page(_MODELS)
     return isinstance(found, Fetched) and REHEARSAL in found.headers.get("server", "")
+
+
+def _clock_offset(ask: Asker, now: Callable[[], float]) -> float | None:
+    """The server's clock less ours by the header Date (RFC 9110, 6.6.1), which has whole seconds: within one of them."""
+    from email.utils import parsedate_to_datetime
+
+    before = now()
+    found = ask.fresh(_MODELS)
+    if isinstance(found, Refused) or "date" not in found.headers:
+        return None
+    try:
+        told = parsedate_to_datetime(found.headers["date"]).timestamp()
+    except ValueError:
+        return None
+    return round(told + 0.5 - (before + now()) / 2, 3)
 
 
 def _unseen(

@@ -56,6 +56,10 @@ class Asker:
         """What a path answers to a POST of nothing, or of JSON."""
         return self._exchange(path, "POST", body)
 
+    def fresh(self, path: str) -> Fetched | Refused:
+        """What a path answers to GET now, kept or not."""
+        return self._exchange(path, "GET")
+
     def answered(self) -> tuple[str, ...]:
         """The paths that answered so far."""
         return tuple(path for path, found in self._kept.items() if isinstance(found, Fetched))

@@ -60,6 +60,7 @@ class ServerFacts:
     uptime_s: float | None
     answered: tuple[str, ...]
     unseen: tuple[str, ...]
+    clock_offset_s: float | None = None  # its clock less ours, within a second
     startup: Any = None  # the reading of a start-up log, an engine.vllm.log.startup.StartupLog
 
     @property

@@ -1,0 +1,155 @@
+"""The options of ``vram trial run`` as a trial, and its folder."""
+
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from itertools import chain, count
+from math import isfinite
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from vramledger.cli.workload.operator import seconds
+from vramledger.errors import BadInput
+from vramledger.record.naming import folder_name
+from vramledger.simulate.planned import Planned, is_plan, planned
+from vramledger.trial.conduct.asked import TrialAsked
+from vramledger.trial.conduct.on_interrupt import OnInterrupt
+from vramledger.trial.prompts.body import extra_fields
+from vramledger.workload.operators.prepared import Part
+from vramledger.workload.scenarios import DEFINITIONS
+
+if TYPE_CHECKING:
+    from vramledger.record.document import Deployment, Plan
+
+_RUNS: Final = Path("runs")
+_MOST_RATE: Final = 1000.0
+_SHORTEST_INTERVAL_S: Final = 0.05
+_LONGEST_S: Final = 366 * 86_400.0
+
+
+def trial_asked(asked: Mapping[str, Any]) -> TrialAsked:
+    """What the options ask.
+
+    Raises:
+        BadInput: an option is missing or means nothing.
+        UnknownName: a scenario that is none.
+        CannotKnow: a plan that is no single deployment.
+    """
+    plan = _planned(asked)
+    if asked["key_env"] and asked["key_file"]:
+        raise BadInput("--key-env and --key-file both name a key; give one of them.")
+    duration = asked["duration"]
+    return TrialAsked(
+        url=asked["url"],
+        part=_part(asked, plan),
+        api=asked["api"],
+        model=asked["model"],
+        key_env=asked["key_env"],
+        key_file=None if asked["key_file"] is None else str(Path(asked["key_file"]).absolute()),
+        seed=asked["seed"],
+        closed=asked["closed"],
+        duration_s=None if duration is None else _time("--for", duration),
+        workers=asked["workers"],
+        cold=asked["cold"],
+        on_interrupt=OnInterrupt(asked["on_interrupt"]),
+        drain_s=_time("--drain", asked["drain"]),
+        interval_s=_interval(asked["interval"]),
+        prompts=asked["prompts"],
+        tokenizer=asked["tokenizer"],
+        token_ids=asked["token_ids"],
+        body={} if asked["body"] is None else extra_fields(asked["body"]),
+        metrics_url=asked["metrics"],
+        gpu_metrics=asked["gpu_metrics"],
+        gpu_selector=asked["gpu_selector"],
+        server_log=asked["server_log"],
+        scenario=asked["scenario"] if plan is None else plan.scenario,
+        plan=None if plan is None else _document(asked["plan"]),
+        asked=None if plan is None else _deployment(plan),
+    )
+
+
+def folder_for(out: Path | None, trial: TrialAsked) -> Path:
+    """The run's folder: the one given, or a new one in runs/."""
+    if out is not None:
+        return out
+    wanted = _RUNS / folder_name(datetime.now(UTC), f"trial {trial.part.workload.stem}")
+    names = chain((wanted.name,), (f"{wanted.name}-{number}" for number in count(2)))
+    return next(path for name in names if not (path := _RUNS / name).exists())
+
+
+def _planned(asked: Mapping[str, Any]) -> Planned | None:
+    if asked["plan"] is None:
+        return None
+    if not is_plan(asked["plan"]):
+        raise BadInput(
+            f"{asked['plan']} is no plan file; give one (vram plan new writes it), or leave it out and give "
+            "--workload."
+        )
+    return planned(asked["plan"], asked["scenario"])
+
+
+def _part(asked: Mapping[str, Any], plan: Planned | None) -> Part:
+    workload: Path | None = asked["workload"] or (None if plan is None else plan.workload)
+    if workload is None:
+        raise BadInput(
+            "State the requests with --workload FILE.parquet; vram workload import makes one of logs, "
+            "vram workload synth of a profile."
+        )
+    scenario = asked["scenario"] if plan is None else plan.scenario
+    whole = plan is not None and scenario not in DEFINITIONS
+    return Part(workload, None if whole else scenario, _rate(asked, plan))
+
+
+def _rate(asked: Mapping[str, Any], plan: Planned | None) -> float:
+    given = asked["rate_scale"]
+    if given is None:
+        return 1.0 if plan is None or asked["closed"] is not None else plan.rate_scale
+    if not (isfinite(given) and 0 < given <= _MOST_RATE):
+        raise BadInput(
+            f"--rate-scale is {given:g}; it is a factor on the arrivals above 0 and up to {_MOST_RATE:g}."
+        )
+    return float(given)
+
+
+def _interval(text: str) -> float:
+    found = _time("--interval", text)
+    if found < _SHORTEST_INTERVAL_S:
+        raise BadInput(f"--interval {text} is shorter than 50ms, which would load the server.")
+    return found
+
+
+def _time(option: str, text: str) -> float:
+    found = seconds(text)
+    if not 0 < found <= _LONGEST_S:
+        raise BadInput(f"{option} {text} is out of range; take more than 0 and at most a year.")
+    return found
+
+
+def _document(path: str) -> "Plan":
+    from hashlib import sha256
+
+    from vramledger.record.document import Plan
+
+    text = Path(path).read_text(encoding="utf-8")
+    return Plan(text=text, sha256=sha256(text.encode()).hexdigest())
+
+
+def _deployment(plan: Planned) -> "Deployment":
+    """What the plan's command says; its words after the model are flags with or without a value."""
+    from vramledger.record.document import Deployment
+
+    engine, _, model, *words = plan.command
+    arguments: dict[str, Any] = {}
+    for word in words:
+        if word.startswith("--"):
+            name = word[2:]
+            arguments[name] = True
+        else:
+            arguments[name] = word
+    cards = plan.accelerators
+    return Deployment(
+        engine=engine,
+        engine_version=plan.version,
+        model=model,
+        gpu=cards[0].name if len(cards) == 1 else None,
+        arguments=arguments or None,
+    )

@@ -1,0 +1,19 @@
+"""``vram trial show RUN``: the summary of a run."""
+
+from pathlib import Path
+
+import click
+
+from vramledger.cli.needs import need_full
+from vramledger.cli.trial.needs import READING
+
+
+@click.command("show")
+@click.argument("run", type=click.Path(path_type=Path))
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+def command(run: Path, *, as_json: bool) -> int:
+    """The summary of a trial, worked out anew from its records."""
+    need_full("vram trial show", READING)
+    from vramledger.cli.trial.shown import show_run
+
+    return show_run(run, as_json=as_json)

@@ -1,0 +1,168 @@
+"""A trial for a terminal."""
+
+from collections.abc import Iterator
+from typing import Final
+
+from vramledger.record.document import Origin
+from vramledger.report.number import duration, rate, share
+from vramledger.report.table import table
+from vramledger.trial.conduct.history import Story
+from vramledger.trial.conduct.spread import Spread
+from vramledger.trial.conduct.summary import Summary
+from vramledger.units import format_gib, format_seconds, gib
+
+_HEAD: Final = ("", "mean", "p50", "p95", "p99", "max")
+_RIGHT: Final = frozenset(range(1, 6))
+_TITLES: Final = {
+    "ttft_s": "TTFT",
+    "first_answer_s": "first answer",
+    "tpot_s": "TPOT",
+    "e2e_s": "E2E",
+}
+_ORIGINS: Final = {
+    Origin.MEASURED: "MEASURED",
+    Origin.REHEARSED: "REHEARSED on a simulated server, not measured",
+    Origin.SIMULATED: "SIMULATED, not measured",
+}
+
+
+def trial_text(found: Summary) -> str:
+    """What was sent where, what became of it, how the server was, and what weakens the figures."""
+    blocks = [
+        *_heading(found),
+        "",
+        *_requests(found),
+        "",
+        "all offered, from due; a failure counts as infinite",
+        *table(_HEAD, list(_latency_rows(found)), _RIGHT),
+        *_successes(found),
+        "",
+        *_server(found),
+        *_client(found),
+        *_words(found),
+        f"run         {found.run.path}",
+    ]
+    return "\n".join(blocks)
+
+
+def _heading(found: Summary) -> Iterator[str]:
+    about = found.description
+    seen = about.in_effect
+    engine = " ".join(part for part in (seen.engine, seen.engine_version) if part)
+    yield f"{_ORIGINS[about.origin]}: {about.name}"
+    yield f"{found.trial['server']}, {engine or 'engine unknown'}, ended: {about.ended}"
+    for why in found.inconclusive:
+        yield f"INCONCLUSIVE: {why}"
+
+
+def _requests(found: Summary) -> Iterator[str]:
+    others = [f"{count:,} {name}" for name, count in found.requests.items() if count]
+    yield f"requests    {found.offered:,} offered: {', '.join(others) or 'none'}"
+    rates = found.rates
+    if rates.seconds is not None and rates.output_tokens_per_s is not None:
+        yield (
+            f"throughput  {rates.output_tokens_per_s:,.0f} output tokens/s, "
+            f"{rate(rates.requests_per_s or 0.0)} ended as asked, over {duration(rates.seconds)}"
+        )
+    for each in found.errors:
+        yield f"{each.name:<11} {each.count:,} x {each.sentence}"
+
+
+def _latency_rows(found: Summary) -> Iterator[tuple[str, ...]]:
+    said = found.latencies
+    for name, title in _TITLES.items():
+        if name != "first_answer_s" or said.offered[name] != said.offered["ttft_s"]:
+            yield _row(title, said.offered[name])
+    yield _row("ITL, gaps", said.itl_s)
+    yield _row("ITL, means", said.itl_mean_s)
+
+
+def _successes(found: Summary) -> Iterator[str]:
+    """Successes alone where something failed, and the way other tools count."""
+    said = found.latencies
+    rows = []
+    if found.requests["ok"] != found.offered:
+        rows += [_row(f"{_TITLES[name]}, ok", said.ok[name]) for name in ("ttft_s", "tpot_s", "e2e_s")]  # fmt: skip
+    rows += [
+        _row(f"{_TITLES[name]}, ok, sent", said.ok_from_dispatch[name])
+        for name in ("ttft_s", "e2e_s")
+    ]
+    rows.append(_row("sent late", said.late_dispatch_s))
+    yield ""
+    yield "successes alone, and since they were sent"
+    yield from table(_HEAD, rows, _RIGHT)
+
+
+def _server(found: Summary) -> Iterator[str]:
+    side = found.server
+    usage = side.levels["kv_usage"]
+    if usage.p50 is not None:
+        yield f"KV use      {_shares(usage)}{_kv_tokens(side.kv_tokens, side.kv_capacity_tokens)}"
+    for name in ("running", "waiting"):
+        level = side.levels[name]
+        if level.p50 is not None:
+            yield f"{name:<11} p50 {level.p50:,.0f}, p95 {level.p95:,.0f}, p99 {level.p99:,.0f}, max {level.max:,.0f}"
+    if side.preemptions is not None:
+        yield f"preemptions {side.preemptions:,.0f}"
+    if side.prefix_hit_share is not None:
+        yield f"prefix hits {share(side.prefix_hit_share)} of the prompt tokens looked up"
+    for name, used in side.memory_bytes.items():
+        yield f"GPU memory  {name}: {_memory(used)}"
+
+
+def _client(found: Summary) -> Iterator[str]:
+    if not found.healths:
+        return
+    worst = max(found.healths, key=lambda each: each.late_dispatch_s.p99 or 0.0)
+    late, lag = worst.late_dispatch_s.p99, worst.loop_lag_s.p99
+    busiest = max(each.cpu_share for each in found.healths)
+    yield (
+        f"client      {len(found.healths)} worker{'s' if len(found.healths) > 1 else ''}; of the worst, sent late p99 "
+        f"{_seconds(late)}, loop lag p99 {_seconds(lag)}, processor {share(busiest)}"
+    )
+
+
+def _words(found: Summary) -> Iterator[str]:
+    yield f"lengths     {found.lengths.sentence()}"
+    warm = found.story.warm_up
+    if warm is None:
+        yield "warm-up     none: a cold pass"
+    else:
+        stable = "stable" if warm["stable"] else "not stable yet"
+        yield f"warm-up     {warm['requests']} requests, {stable}"
+    yield from (f"note: {each}" for each in _events(found.story))
+    yield from (f"note: {each}" for each in found.warnings)
+    if found.unseen:
+        yield f"unseen      {'; '.join(each.rstrip('.') for each in found.unseen)}"
+
+
+def _events(story: Story) -> Iterator[str]:
+    for each in story.events:
+        details = ", ".join(f"{name} {value}" for name, value in each.details.items())
+        yield f"at {each.t_s:,.1f} s: {each.event.replace('_', ' ')} ({details})."
+
+
+def _row(title: str, found: Spread) -> tuple[str, ...]:
+    return (title, *(_seconds(getattr(found, name)) for name in _HEAD[1:]))
+
+
+def _seconds(value: float | None) -> str:
+    return "-" if value is None else format_seconds(value)
+
+
+def _shares(found: Spread) -> str:
+    told = ((name, getattr(found, name)) for name in ("p50", "p95", "p99", "max"))
+    return ", ".join(f"{name} {share(value)}" for name, value in told if value is not None)
+
+
+def _kv_tokens(found: Spread, capacity: int | None) -> str:
+    if capacity is None or found.max is None:
+        return ""
+    return f"; max {found.max:,.0f} of {capacity:,} tokens"
+
+
+def _memory(found: Spread) -> str:
+    told = ((name, getattr(found, name)) for name in ("p50", "p95", "p99", "max"))
+    return ", ".join(
+        f"{name} {format_gib(gib(value))}" for name, value in told if value is not None
+    )

@@ -1,0 +1,110 @@
+"""The way to a server: what it is, how its prompts are counted, and the load made for it."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from secrets import randbits
+
+from vramledger.errors import BadInput, CannotKnow
+from vramledger.frozen import frozen
+from vramledger.record.outcome import Outcome
+from vramledger.trial.client.single import fetch_one
+from vramledger.trial.conduct.asked import TrialAsked
+from vramledger.trial.load.job import PromptSettings
+from vramledger.trial.load.prepare import LoadAsked, Prepared, prepare_load
+from vramledger.trial.planned import PlannedRequest
+from vramledger.trial.prompts.body import BodyStyle
+from vramledger.trial.prompts.judgeable import Text, warnings
+from vramledger.trial.prompts.lengths import length_control
+from vramledger.trial.prompts.lexicon import Lexicon
+from vramledger.trial.prompts.settle import Counters, settle
+from vramledger.trial.server import ServerFacts, ask_server
+from vramledger.trial.server.asking import Asker
+from vramledger.trial.wire.failures import named
+from vramledger.trial.wire.target import Target, key_of
+
+_SALT_BITS = 64
+
+
+@frozen
+class Approached:
+    """A server that answers, and the load for it. `said` is who counted prompts; `effects` what forced lengths do besides."""
+
+    facts: ServerFacts
+    target: Target
+    prepared: Prepared
+    said: str
+    effects: tuple[str, ...]
+    warnings: tuple[str, ...]
+
+
+def key_for(asked: TrialAsked) -> str | None:
+    """The server's key.
+
+    Raises:
+        BadInput: it is not where it should be.
+    """
+    return key_of(Target("", key_env=asked.key_env, key_file=asked.key_file))
+
+
+def approach(asked: TrialAsked, folder: Path) -> Approached:
+    """Ask the server, settle on a way to count tokens, make the load; files of the load go into `folder`.
+
+    Raises:
+        BadInput: the server cannot be reached or does not accept the key, or the load cannot be made.
+        UnknownName: a scenario that is none.
+        CannotKnow: lengths cannot be made exact, or the workload lacks what is needed.
+    """
+    key = key_for(asked)
+    facts = ask_server(asked.url, key, metrics_url=asked.metrics_url, server_log=asked.server_log)
+    control = length_control(facts.engine)
+    style = BodyStyle(
+        asked.api, _model(asked, facts), control.limit, control.fields(asked.api), asked.body
+    )
+    target = Target(facts.base, style.path, key_env=asked.key_env, key_file=asked.key_file)
+    lexicon = None if asked.prompts else _lexicon(asked, style, target, Asker(facts.base, key))
+    own = None if asked.prompts is None else str(asked.prompts.absolute())
+    settings = PromptSettings(style, lexicon, randbits(_SALT_BITS), own)
+    wanted = LoadAsked(asked.part, settings, asked.seed, asked.closed, asked.duration_s)
+    prepared = prepare_load(wanted, folder)
+    return Approached(
+        facts,
+        target,
+        prepared,
+        "Prompts are those of your file." if lexicon is None else lexicon.said,
+        control.effects if style.is_exact or not control.fields(asked.api) else (),
+        tuple(_warnings(asked, facts)),
+    )
+
+
+def _model(asked: TrialAsked, facts: ServerFacts) -> str:
+    name = asked.model or facts.model
+    if name is None:
+        raise BadInput(f"{facts.base} lists no model; name the one to ask for with --model NAME.")
+    return name
+
+
+def _lexicon(asked: TrialAsked, style: BodyStyle, target: Target, ask: Asker) -> Lexicon:
+    """The words of prompts, checked by what the server counts for a few requests."""
+
+    def fetch(body: bytes) -> int | None:
+        return _counted(target, body)
+
+    return settle(Counters(style, fetch, ask, asked.tokenizer, asked.token_ids))
+
+
+def _counted(target: Target, body: bytes) -> int | None:
+    record = fetch_one(target, PlannedRequest(0, None, None, body, None, None, exact=False))
+    if record.outcome is not Outcome.OK:
+        why = named(record.error_class).sentence if record.error_class else "It gave no reason."
+        raise CannotKnow(
+            f"The server did not answer a request of a few words ({record.error_class or record.outcome}): {why}"
+        )
+    return record.input_tokens_got
+
+
+def _warnings(asked: TrialAsked, facts: ServerFacts) -> Iterator[str]:
+    from vramledger.trial.server.differences import differences
+
+    yield from warnings(Text(is_real=asked.prompts is not None, drafts=facts.speculative))
+    if asked.asked is not None:
+        yield from differences(asked.asked, facts.deployment())

@@ -1,0 +1,106 @@
+"""The latencies of a trial's measured requests, told in every way in which people count them."""
+
+from typing import TYPE_CHECKING, Any, Final
+
+from vramledger.frozen import frozen
+from vramledger.record.latency import BY_NAME, from_dispatch, gaps_s, with_failures
+from vramledger.record.outcome import Outcome
+from vramledger.trial.conduct.spread import Spread, spread
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from vramledger.record.run import Run
+
+    Floats = np.ndarray[Any, np.dtype[np.float64]]
+
+NAMES: Final = ("ttft_s", "first_answer_s", "tpot_s", "e2e_s")
+_COLUMNS: Final = (
+    "due_s", "dispatched_s", "first_content_s", "first_answer_s", "last_content_s", "done_s", "output_tokens_got",
+    "input_tokens_got", "cached_tokens", "row",
+)  # fmt: skip
+
+
+@frozen
+class Latencies:
+    """By name: of everything that was offered (failures infinite), of successes alone, and of successes since they were sent.
+
+    `itl_s` are single gaps between chunks, `itl_mean_s` one mean gap a request; both of requests that ended as asked.
+    """
+
+    offered: dict[str, Spread]
+    ok: dict[str, Spread]
+    ok_from_dispatch: dict[str, Spread]
+    itl_s: Spread
+    itl_mean_s: Spread
+    late_dispatch_s: Spread
+
+
+@frozen
+class Measured:
+    """The measured requests as arrays of one length, NaN for null."""
+
+    columns: "dict[str, Floats]"
+    outcome: "np.ndarray[Any, Any]"
+    errors: "np.ndarray[Any, Any]"
+
+    def __len__(self) -> int:
+        return len(self.outcome)
+
+
+def measured(run: "Run") -> Measured:
+    """The requests that have a row of the workload: those of the warm-up have none.
+
+    Raises:
+        BadInput: the table is damaged.
+    """
+    import numpy as np
+
+    columns = run.requests.numbers(*_COLUMNS)
+    rows = ~np.isnan(columns["row"])
+    text = run.requests.read(("outcome", "error_class"))
+    outcome, errors = (
+        np.asarray(text[name].to_pylist(), dtype=object) for name in ("outcome", "error_class")
+    )
+    return Measured(
+        {name: values[rows] for name, values in columns.items()}, outcome[rows], errors[rows]
+    )
+
+
+def latencies(run: "Run", found: Measured) -> Latencies:
+    """The latencies of a run."""
+    ok = found.outcome == Outcome.OK.value
+    sent = from_dispatch(found.columns)
+    since_due = {name: BY_NAME[name].of(found.columns) for name in NAMES}
+    since_sent = {name: BY_NAME[name].of(sent) for name in NAMES}
+    gaps, means = _gaps(run)
+    return Latencies(
+        offered={name: spread(with_failures(each, found.outcome)) for name, each in since_due.items()},
+        ok={name: spread(each[ok]) for name, each in since_due.items()},
+        ok_from_dispatch={name: spread(each[ok]) for name, each in since_sent.items()},
+        itl_s=spread(gaps),
+        itl_mean_s=spread(means),
+        late_dispatch_s=spread(BY_NAME["late_s"].of(found.columns)),
+    )  # fmt: skip
+
+
+def _gaps(run: "Run") -> "tuple[Floats, Floats]":
+    """All gaps of requests that ended as asked, and the mean gap of each."""
+    import numpy as np
+    import pyarrow.compute as pc
+
+    gaps, means = [np.zeros(0)], [np.zeros(0)]
+    for batch in run.requests.batches(("row", "outcome", "chunk_offset_us")):
+        kept = batch.filter(
+            pc.and_(
+                pc.is_valid(batch.column("row")),
+                pc.equal(batch.column("outcome"), Outcome.OK.value),
+            )
+        ).column("chunk_offset_us")
+        here = gaps_s(kept)
+        counts = pc.list_value_length(kept.drop_null()).to_numpy(zero_copy_only=False) - 1
+        owner = np.repeat(np.arange(len(counts)), np.maximum(counts, 0))
+        sums = np.bincount(owner, here, len(counts))
+        gaps.append(here)
+        means.append(sums[counts > 0] / counts[counts > 0])
+    return np.concatenate(gaps), np.concatenate(means)
