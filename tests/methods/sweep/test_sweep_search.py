@@ -1,6 +1,5 @@
 """The search against plain enumeration on invented figures, and the trials that it names."""
 
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -8,15 +7,15 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from hunted import FEWEST, found_by, resolved, server
 from stored_workloads import chats, stored
 from swept import LAUNCH, Inventing, base, quiet
 from vramledger.errors import UnknownName
 from vramledger.methods.sweep.candidates import Bounds, Home, waves
 from vramledger.methods.sweep.compare import searched
-from vramledger.methods.sweep.found import Found
 from vramledger.methods.sweep.grid import Axis
 from vramledger.methods.sweep.local import LocalWorkers
-from vramledger.methods.sweep.objective import OBJECTIVES, better, objective_of, ranked
+from vramledger.methods.sweep.objective import OBJECTIVES, objective_of
 from vramledger.methods.sweep.point import Point, point_of
 from vramledger.methods.sweep.prices import Prices
 from vramledger.methods.sweep.row import Row
@@ -24,56 +23,7 @@ from vramledger.methods.sweep.run import Sweep
 from vramledger.methods.sweep.search import search
 from vramledger.methods.sweep.trials import distance, trials
 
-FEWEST, PER_GPU = OBJECTIVES["gpus"], OBJECTIVES["goodput-per-gpu"]
-GRID = Bounds.of(8, ())
-
-
-def resolved(point: Point) -> dict[str, Any]:
-    """A point after every default of the invented engine: 256 sequences, 2,048 tokens."""
-    return {
-        "tp": int(point.value("tensor-parallel-size") or 1),
-        "dp": int(point.value("data-parallel-size") or 1),
-        "kv_cache_dtype": point.value("kv-cache-dtype") or "auto",
-        "max_num_seqs": int(point.value("max-num-seqs") or 256),
-        "max_num_batched_tokens": int(point.value("max-num-batched-tokens") or 2048),
-        "model": "m",
-        "gpu": "g",
-        "engine_version": "0.32",
-        "replicas": 1,
-    }
-
-
-def server(best_seqs: int, best_tokens: int, need: float) -> Callable[[Point], dict[str, Any]]:
-    """A server with one peak of capacity over each setting, that keeps the contract with enough of it."""
-
-    def figures(point: Point) -> dict[str, Any]:
-        row = resolved(point)
-        off = abs(row["max_num_seqs"].bit_length() - best_seqs.bit_length())
-        off += abs(row["max_num_batched_tokens"].bit_length() - best_tokens.bit_length())
-        each = row["tp"] ** 0.8 * (1.3 if row["kv_cache_dtype"] == "fp8" else 1.0) * 0.9**off
-        capacity = row["dp"] * each
-        gpus = row["tp"] * row["dp"]
-        good = 1000 * min(capacity / need, 1.0)
-        return {
-            **row,
-            "gpus": gpus,
-            "verdict": "PASS" if capacity >= need else "FAIL",
-            "no_hits_goodput_per_hour": good,
-            "no_hits_goodput_per_gpu_hour": good / gpus,
-            "no_hits_e2e_p95_s": 1 / capacity,
-            "no_hits_ttft_p95_s": 0.5,
-        }
-
-    return figures
-
-
-def found_by(
-    figures: Callable[[Point], dict[str, Any]], folder: Path, bounds: Bounds = GRID, **more: Any
-) -> tuple[Found, list[Point]]:
-    workers = Inventing(figures)
-    with Sweep(base(folder, LAUNCH, "ttft p95 <= 2"), workers) as sweep:
-        objective, prices = more.get("objective", FEWEST), more.get("prices", Prices({}))
-        return search(sweep, bounds, objective, quiet, prices), workers.asked
+PER_GPU = OBJECTIVES["goodput-per-gpu"]
 
 
 @settings(
@@ -340,22 +290,3 @@ def test_of_equals_the_one_with_the_higher_load_wins(tmp_path: Path) -> None:
             found = search(sweep, bounds, FEWEST, quiet, knee=True)
         assert found.best is not None
         assert found.best.point.value(name) == "2"
-
-
-def test_a_load_is_never_held_against_a_goodput() -> None:
-    shared = {"status": "simulated", "verdict": "PASS", "gpus": 2, "no_hits_goodput_per_hour": 9e4}
-    searched_one = Row(point_of({"a": "1"}), {**shared, "knee": "found", "knee_per_s": 9.0})
-    other = Row(Point(), shared)
-    assert ranked((other, searched_one), FEWEST) == ((searched_one,), (other,))
-    assert better(searched_one, other, FEWEST)
-
-
-def test_equals_lie_within_the_tolerance_of_the_best_of_their_class() -> None:
-    def row(name: str, goodput: float, **more: Any) -> Row:
-        columns = {"status": "simulated", "verdict": "PASS", "gpus": 1, **more}
-        return Row(point_of({name: "1"}), {**columns, "no_hits_goodput_per_hour": goodput})
-
-    a, b, c = row("a", 1000), row("b", 992), row("c", 984)
-    assert ranked((c, b, a), FEWEST) == ((a, b), (c,))  # c is near b, and not near the best
-    failing = row("f", 2000, verdict="FAIL")
-    assert ranked((failing, a), FEWEST) == ((a,), (failing,))

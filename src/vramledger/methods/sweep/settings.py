@@ -194,7 +194,7 @@ def _prefill(_base: Base, question: Question, value: str) -> Question:
     if split is None:
         raise BadInput(
             f"{OPTION} prefill-servers={value} has no link to its decode servers; give the base one with "
-            "--prefill-servers and --kv-link-gib-s, and 0 among the values for none."
+            "--prefill-servers and --kv-link-gib-s; the value 0 is none."
         )
     split = replace(split, prefill=_count(value, "prefill-servers", _MOST_REPLICAS))
     return replace(question, serving=replace(question.serving, split=split))
