@@ -1,0 +1,212 @@
+"""Whether a server is ready and warm, and what memory it takes on the way there."""
+
+import time
+from collections.abc import Callable
+from itertools import count
+from typing import Final
+
+from vramledger.errors import BadInput
+from vramledger.frozen import frozen
+from vramledger.record.outcome import Outcome
+from vramledger.record.requests import RequestRecord
+from vramledger.record.samples import GpuSample
+from vramledger.trial.client.single import fetch_all
+from vramledger.trial.planned import PlannedRequest
+from vramledger.trial.prompts.body import BodyMaker, BodyStyle
+from vramledger.trial.sampling import sources_for
+from vramledger.trial.sampling.source import Clock, Missed, Source
+from vramledger.trial.server import ServerFacts, ask_server
+from vramledger.trial.server.asking import Asker, Refused, base_of
+from vramledger.trial.wire.limits import Limits
+from vramledger.trial.wire.target import Target, key_of
+
+_POLL_S: Final = 0.5
+_A_ROUND: Final = 4
+_WORDS: Final = 400  # of a prompt
+_TOKENS: Final = 32  # of an answer
+_QUICKER: Final = 0.9
+_REST_S: Final = 2.0
+_REFUSALS: Final = ("http_401", "http_403")
+
+
+@frozen
+class ReadinessAsked:
+    """Which server, and how long it may take. `gpu_metrics` is where GPUs of another machine are told."""
+
+    url: str
+    within_s: float
+    api: str
+    model: str | None = None
+    key_env: str | None = None
+    key_file: str | None = None
+    gpu_metrics: str | None = None
+
+
+@frozen
+class Stage:
+    """A moment on the way: `t_s` after the first look, memory in use by GPU, None where it was not to be had."""
+
+    name: str
+    t_s: float
+    used_bytes: dict[str, int] | None
+    why_not: str = ""
+
+
+@frozen
+class Readiness:
+    """`ready` is whether the server answered requests at a steady pace in time. `round_s` is the mean time of a request, round by round.
+
+    `first_s` is how long the first request took. `why` says what was missing where it is not ready.
+    """
+
+    ready: bool
+    waited_s: float
+    stages: tuple[Stage, ...]
+    first_s: float | None
+    round_s: tuple[float, ...]
+    facts: ServerFacts | None
+    why: str
+    unseen: tuple[str, ...]
+
+
+class _Gate:
+    """One look at a server, from not there to warm."""
+
+    def __init__(self, asked: ReadinessAsked, phase: Callable[[str], None]) -> None:
+        self._asked, self._phase = asked, phase
+        self._base = base_of(asked.url)
+        self._key = key_of(Target("", key_env=asked.key_env, key_file=asked.key_file))
+        sources = sources_for((), server=self._base, gpu_metrics=asked.gpu_metrics)
+        self._gpu: Source | None = next((s for s in sources.sources if s.name == "gpu"), None)
+        self.unseen = sources.unseen
+        self._clock = Clock(time.monotonic_ns())
+        self._numbers = count(time.time_ns() // 1_000_000)  # so that no prompt was sent before
+        self.stages: list[Stage] = []
+        self.round_s: list[float] = []
+        self.first_s: float | None = None
+        self.facts: ServerFacts | None = None
+
+    @property
+    def now_s(self) -> float:
+        return self._clock.now_s()
+
+    def pass_through(self) -> str:
+        """Why it is not ready; nothing when it is."""
+        if self._answers():
+            self.stages.append(Stage("before load", self.now_s, None, "the server was up already"))
+        else:
+            self._mark("before load")
+            self._phase("waiting for the server")
+            if not self._until(self._answers):
+                return "the server does not list its models"
+        self.facts = ask_server(self._asked.url, self._key)
+        self._mark("after load")
+        self._phase("first request")
+        if not self._until(self._first):
+            return "no request is answered"
+        self._mark("after the first request")
+        self._phase("warming up")
+        if not self._until(self._steady):
+            return "requests are not answered at a steady pace yet"
+        time.sleep(min(_REST_S, max(self._asked.within_s - self.now_s, 0.0)))
+        self._mark("at rest")
+        return ""
+
+    def close(self) -> None:
+        """Let go of the GPUs."""
+        if self._gpu is not None:
+            self._gpu.close()
+
+    def _until(self, holds: Callable[[], bool]) -> bool:
+        """Ask until it holds or time is up."""
+        while not holds():
+            if self.now_s > self._asked.within_s:
+                return False
+            time.sleep(_POLL_S)
+        return True
+
+    def _answers(self) -> bool:
+        found = Asker(self._base, self._key).page("/v1/models")
+        if isinstance(found, Refused) and found.error_class in _REFUSALS:
+            raise BadInput(
+                f"The server does not accept the key ({found.error_class[-3:]}); name the variable or the file that holds "
+                "the right one."
+            )
+        return not isinstance(found, Refused)
+
+    def _first(self) -> bool:
+        times = self._times(1)
+        self.first_s = times[0] if times else None
+        return bool(times)
+
+    def _steady(self) -> bool:
+        times = self._times(_A_ROUND)
+        if len(times) < _A_ROUND:
+            return False
+        self.round_s.append(sum(times) / len(times))
+        return len(self.round_s) > 1 and self.round_s[-1] >= _QUICKER * self.round_s[-2]
+
+    def _times(self, requests: int) -> list[float]:
+        """Seconds of the requests of a round that were answered."""
+        left = max(self._asked.within_s - self.now_s, 1.0)
+        target = Target(self._base, self._style.path, self._asked.key_env, self._asked.key_file)
+        planned = [self._planned() for _ in range(requests)]
+        found = fetch_all(target, planned, requests, limits=Limits(request_s=left))
+        return [_seconds(each) for each in found if each.outcome is Outcome.OK]
+
+    @property
+    def _style(self) -> BodyStyle:
+        model = self._asked.model or (self.facts.model if self.facts else None)
+        if model is None:
+            raise BadInput("The server lists no model; name the one to ask for with --model NAME.")
+        return BodyStyle(self._asked.api, model)
+
+    def _planned(self) -> PlannedRequest:
+        number = next(self._numbers)
+        text = " ".join(f"{number + word}" for word in range(_WORDS)).encode()
+        body = BodyMaker(self._style).with_text(text, _TOKENS)
+        return PlannedRequest(number, None, None, body, None, _TOKENS, exact=False, warm_up=True)
+
+    def _mark(self, name: str) -> None:
+        t_s = self.now_s
+        if self._gpu is None:
+            self.stages.append(Stage(name, t_s, None, "no GPU is read"))
+            return
+        try:
+            rows = self._gpu.take(self._clock).rows
+        except Missed as missed:
+            self.stages.append(Stage(name, t_s, None, missed.why))
+            return
+        used = {
+            row.gpu_uuid: row.used_bytes
+            for row in rows
+            if isinstance(row, GpuSample) and row.used_bytes is not None
+        }
+        self.stages.append(Stage(name, t_s, used))
+
+
+def await_ready(asked: ReadinessAsked, phase: Callable[[str], None]) -> Readiness:
+    """Wait until a server is ready and warm, or until time is up.
+
+    Raises:
+        BadInput: no address, or it does not accept the key.
+    """
+    gate = _Gate(asked, phase)
+    try:
+        why = gate.pass_through()
+    finally:
+        gate.close()
+    return Readiness(
+        ready=not why,
+        waited_s=gate.now_s,
+        stages=tuple(gate.stages),
+        first_s=gate.first_s,
+        round_s=tuple(gate.round_s),
+        facts=gate.facts,
+        why=why,
+        unseen=gate.unseen,
+    )
+
+
+def _seconds(record: RequestRecord) -> float:
+    return (record.done_s or 0.0) - record.due_s
