@@ -24,6 +24,7 @@ _SIMULATES: Final = ("duckdb", "ibis", "numba", "numpy", "pyarrow", "scipy")
 @click.option("--rate", type=float, help="Requests per second at the peak.")
 @click.option("--profile", help="Shape of the requests; chat by default.")
 @click.option("--workload", help="Recorded requests: a workload (.parquet) or its profile (.json).")
+@click.option("--from-run", metavar="RUN", help="A trial's folder: the KV tokens it held at most.")
 @click.option("--rate-scale", type=float, help="Growth: the recorded arrivals times this.")
 @click.option(
     "--success", type=float, help="Share of requests to serve (0..1); a recorded workload's: all."
@@ -72,12 +73,14 @@ def command(
 ) -> int:
     """Which cards and layouts hold a requirement, with the launch command of each.
 
-    Give a plan file (vram plan new writes one), or a model with --workload, or a model with --users,
-    --concurrent or --rate. With --simulate, a candidate that fails the contract there is not
+    Give a plan file (vram plan new writes one), or a model with --workload or --from-run, or a model
+    with --users, --concurrent or --rate. With --simulate, a candidate that fails the contract there is not
     recommended.
     """
     from vramledger.sizing.ask import Asked
 
+    if options["from_run"] is not None:
+        need_full("vram size --from-run", ("duckdb", "numpy", "pyarrow"))
     asked = Asked(**options)
     played = {
         "simulate": simulate, "simulate_top": simulate_top, "contract": contract, "seed": seed

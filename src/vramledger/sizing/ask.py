@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from math import isfinite
+from pathlib import Path
 
 from vramledger.errors import BadInput
 from vramledger.evidence import Basis
@@ -56,6 +57,7 @@ class Asked:
     rate_scale: float | None = None
     limits: bool = False
     success: float | None = None
+    from_run: str | None = None
 
 
 @frozen
@@ -124,12 +126,12 @@ def narrowed(question: Question, asked: Asked) -> Question:
     """
     stated = (
         asked.users, asked.concurrent, asked.rate, asked.profile, asked.workload, asked.rate_scale,
-        asked.success,
+        asked.success, asked.from_run,
     )  # fmt: skip
     if any(value is not None for value in stated) or asked.factors:
         raise BadInput(
             "The plan states the load, its lengths and its contract; leave out --users, --concurrent, "
-            "--rate, --rate-scale, --profile, --workload, --success and --factor."
+            "--rate, --rate-scale, --profile, --workload, --from-run, --success and --factor."
         )
     prices = prices_of(asked.prices)
     if prices.per_hour and question.prices and prices.currency != question.currency:
@@ -184,6 +186,13 @@ def _scenarios(asked: Asked, load: Load | None) -> _AskedFor:
     headroom, contract = _headroom(asked.headroom), _contract(asked.success)
     refused = None if contract.success is None else 1.0 - contract.success
     file = _workload(asked)
+    if asked.from_run is not None:
+        from vramledger.sizing.from_run import scenario_of_run
+
+        _refuse_beside_a_run(asked, load)
+        held = scenario_of_run(Path(asked.from_run), headroom, contract)
+        where = f"The run {asked.from_run}"
+        return _AskedFor((held.scenario,), where, refused or 0.0, _OTHER_MODEL, held.notes)
     if file is not None:
         scale = 1.0 if asked.rate_scale is None else asked.rate_scale
         found = scenarios_of(file, load, scale, headroom, contract)
@@ -197,6 +206,14 @@ def _scenarios(asked: Asked, load: Load | None) -> _AskedFor:
     )
     may_refuse = MOST_REFUSED if refused is None else refused
     return _AskedFor((scenario,), f"The profile {shape.name}", may_refuse, _OTHER_LENGTHS)
+
+
+def _refuse_beside_a_run(asked: Asked, load: Load | None) -> None:
+    if load is not None or asked.profile is not None or asked.workload is not None:
+        raise BadInput(
+            "--from-run takes load and lengths from what a trial held; leave out --users, --concurrent, --rate, --profile "
+            "and --workload."
+        )
 
 
 def _workload(asked: Asked) -> str | None:
