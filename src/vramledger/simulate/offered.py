@@ -9,6 +9,7 @@ import numpy as np
 from vramledger.errors import BadInput, CannotKnow
 from vramledger.frozen import frozen
 from vramledger.record.outcome import Outcome
+from vramledger.simulate.memory_needed import available_memory, refuse_beyond_memory
 from vramledger.workload.operators.drawn_answers import with_answers
 from vramledger.workload.store import read_batches, read_metadata
 
@@ -62,12 +63,13 @@ def read_offered(path: Path, seed: int = 0) -> Offered:
     """The requests of a workload that have an input; those without an answer are given one, drawn by the seed.
 
     Raises:
-        BadInput: no workload, or no request in it.
+        BadInput: no workload, no request in it, or more than there is memory for.
         CannotKnow: it has no times, or no lengths.
     """
     stored = read_metadata(path)
     if not stored.rows:
         raise BadInput(f"{path} holds no request; import logs that do, or choose another slice.")
+    refuse_beyond_memory(stored.rows, available_memory())
     columns = (*_NUMBERS, *_ENDINGS, "arrival_s", "prefix_blocks")
     parts = [_columns(batch) for batch in read_batches(path, columns)]
     whole = {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
