@@ -1,0 +1,187 @@
+"""A recorder that is killed at any moment: workers end, at most a second is lost, and the run goes on or is closed."""
+
+import os
+import random
+import signal
+import subprocess
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from commands import vram
+from rehearse_server import Rehearsed, rehearsal
+from trial_command import (
+    await_gone,
+    await_phase,
+    entries,
+    result_of,
+    started,
+    steady_workload,
+    trial_run,
+    worker_pids,
+)
+from vramledger.record.document import Ended
+from vramledger.record.run import read_run
+from vramledger.record.soundness import check_sound
+from vramledger.trial.conduct.resume import known
+
+COUNT = 80
+GAP_S = 0.05
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[Rehearsed]:
+    with rehearsal() as running:
+        yield running
+
+
+@pytest.fixture
+def workload(tmp_path: Path) -> Path:
+    return steady_workload(tmp_path / "w.parquet", COUNT, GAP_S)
+
+
+def killed(server: Rehearsed, workload: Path, folder: Path, after_s: float, *options: str) -> float:
+    """Run a trial and kill it so long after its measured part began; the second of the run at which it died."""
+    with started(server.address, workload, folder, *options) as process:
+        began = await_phase(folder, "measured", process)
+        time.sleep(after_s)
+        process.kill()
+        process.wait()
+    pids = worker_pids(folder)
+    assert pids
+    for pid in pids:
+        await_gone(pid)
+    return began.t_s + after_s
+
+
+def resumed(folder: Path, *options: str) -> subprocess.CompletedProcess[str]:
+    done = vram(["trial", "resume", str(folder), *options, "--json"], folder.parent)
+    result_of(done)
+    return done
+
+
+def test_a_killed_run_goes_on_with_what_is_left(
+    server: Rehearsed, workload: Path, tmp_path: Path
+) -> None:
+    folder = tmp_path / "run"
+    died_s = killed(server, workload, folder, 1.5)
+    assert known(folder).to_s > died_s - 1.0
+    resumed(folder)
+    run = read_run(folder)
+    check_sound(run)
+    table = run.requests.read(("row", "request_id", "due_s", "dispatched_s", "outcome")).to_pylist()
+    rows = [row for row in table if row["row"] is not None]
+    assert sorted(row["row"] for row in rows) == list(range(COUNT))  # each once
+    cut = [row for row in rows if row["outcome"] != "ok"]
+    assert len(cut) <= 3  # what was under way when it died
+    (note,) = [each for each in entries(folder) if each.event == "resumed"]
+    again = [row for row in rows if row["due_s"] > note.t_s]
+    assert again
+    assert all(row["dispatched_s"] - row["due_s"] < 1 for row in again)  # the clock went on
+    assert run.description.ended is Ended.COMPLETE
+
+
+def test_a_run_that_is_not_resumed_is_closed_honestly(
+    server: Rehearsed, workload: Path, tmp_path: Path
+) -> None:
+    folder = tmp_path / "run"
+    killed(server, workload, folder, 1.0)
+    shown = vram(["trial", "show", str(folder)], tmp_path)
+    assert shown.returncode == 2
+    assert "was never closed" in shown.stderr
+    done = vram(["trial", "resume", str(folder), "--close"], tmp_path)
+    assert done.returncode == 3
+    assert (
+        "INCONCLUSIVE: The recorder was stopped before the load was over; what was offered until then is whole but for its "
+        "last second." in done.stdout
+    )
+    run = read_run(folder)
+    check_sound(run)
+    assert run.description.ended is Ended.KILLED
+    again = vram(["trial", "resume", str(folder)], tmp_path)
+    assert again.returncode == 2
+    assert "is closed (killed) and takes no more records" in again.stderr
+
+
+def test_a_run_whose_server_is_gone_is_closed_with_the_reason(
+    workload: Path, tmp_path: Path
+) -> None:
+    folder = tmp_path / "run"
+    with rehearsal() as short_lived:
+        killed(short_lived, workload, folder, 0.5)
+    done = vram(["trial", "resume", str(folder)], tmp_path)
+    assert done.returncode == 2
+    assert "gives no list of models" in done.stderr
+    assert read_run(folder).description.ended is Ended.KILLED
+
+
+def test_a_run_whose_workload_is_gone_is_closed_with_the_reason(
+    server: Rehearsed, workload: Path, tmp_path: Path
+) -> None:
+    folder = tmp_path / "run"
+    killed(server, workload, folder, 0.5)
+    workload.unlink()
+    done = vram(["trial", "resume", str(folder)], tmp_path)
+    assert done.returncode == 3
+    assert "is gone or was changed; the run is closed as it is, so start another." in done.stderr
+    assert read_run(folder).description.ended is Ended.KILLED
+
+
+def test_a_worker_that_is_killed_is_an_event_and_decides_nothing(
+    server: Rehearsed, workload: Path, tmp_path: Path
+) -> None:
+    folder = tmp_path / "run"
+    with started(server.address, workload, folder, "--workers", "2", "--json") as process:
+        await_phase(folder, "measured", process)
+        time.sleep(1.0)
+        os.kill(worker_pids(folder)[0], signal.SIGKILL)
+        out, _ = process.communicate(timeout=120)
+    assert process.returncode == 3
+    assert (
+        "The client's worker-0 went before its end, and its share of the load was not offered"
+        in out
+    )
+    (lost,) = [each for each in entries(folder) if each.event == "worker_lost"]
+    assert lost.details == {"writer": "worker-0", "why": "signal 9"}
+    run = read_run(folder)
+    check_sound(run)
+    assert run.description.ended is Ended.FAILED
+    rows = [row for row in run.requests.read(("row",))["row"].to_pylist() if row is not None]
+    assert len(rows) < COUNT
+    assert set(rows) >= set(range(1, COUNT, 2))  # the other worker's share is whole
+
+
+def _killed_at_any_moment(server: Rehearsed, folder: Path, seed: int) -> None:
+    """Kill it some time after its start, whatever it does then."""
+    workload = steady_workload(folder.parent / "w.parquet", COUNT, GAP_S)
+    draw = random.Random(seed)
+    with started(server.address, workload, folder) as process:
+        time.sleep(draw.uniform(0.5, 9.0))
+        ended = process.poll() is not None
+        process.kill()
+        process.wait()
+    for pid in worker_pids(folder):
+        await_gone(pid)
+    if not (folder / "run.json").exists():  # it had not begun to record
+        assert trial_run(server.address, workload, folder, "--json").returncode in (0, 3)
+    elif not ended:
+        vram(["trial", "resume", str(folder)], folder.parent)
+    run = read_run(folder)
+    check_sound(run)
+    rows = [row for row in run.requests.read(("row",))["row"].to_pylist() if row is not None]
+    assert sorted(rows) == list(range(COUNT))
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_killed_at_any_moment_a_run_can_be_brought_to_its_end(
+    server: Rehearsed, tmp_path: Path, seed: int
+) -> None:
+    _killed_at_any_moment(server, tmp_path / "run", seed)
+
+
+@pytest.mark.fuzz
+@pytest.mark.parametrize("seed", range(3, 23))
+def test_killed_at_twenty_more_moments(server: Rehearsed, tmp_path: Path, seed: int) -> None:
+    _killed_at_any_moment(server, tmp_path / "run", seed)

@@ -1,0 +1,87 @@
+"""Ctrl-C: what is under way ends or is given up, the record is closed, and the exit code is 130."""
+
+import json
+import signal
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from rehearse_server import Rehearsed, rehearsal
+from stored_workloads import request, stored
+from trial_command import await_phase, entries, interrupt, started
+from vramledger.record.document import Ended
+from vramledger.record.run import read_run
+from vramledger.record.soundness import check_sound
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[Rehearsed]:
+    with rehearsal() as running:
+        yield running
+
+
+@pytest.fixture
+def workload(tmp_path: Path) -> Path:
+    """A request a tenth of a second, each of which takes about two seconds."""
+    rows = (
+        request(row, arrival_s=row * 0.1, input_tokens=50, output_tokens=300) for row in range(200)
+    )
+    return stored(tmp_path / "long.parquet", rows)
+
+
+@pytest.mark.parametrize(
+    ("options", "signals", "how", "finishes"),
+    [
+        ((), [signal.SIGINT], "drained", True),
+        (("--on-interrupt", "cancel"), [signal.SIGINT], "cancelled", False),
+        ((), [signal.SIGINT, signal.SIGINT], "cancelled", False),
+        ((), [signal.SIGTERM, signal.SIGTERM], "cancelled", False),
+    ],
+)
+def test_an_interrupted_run_is_closed(
+    server: Rehearsed,
+    workload: Path,
+    tmp_path: Path,
+    options: tuple[str, ...],
+    signals: list[signal.Signals],
+    how: str,
+    *,
+    finishes: bool,
+) -> None:
+    folder = tmp_path / "run"
+    with started(server.address, workload, folder, "--json", *options) as process:
+        await_phase(folder, "measured", process)
+        time.sleep(2.5)
+        for each in signals:
+            interrupt(process, each)
+            time.sleep(0.5)
+        out, _ = process.communicate(timeout=120)
+    assert process.returncode == 130
+    found = json.loads(out)
+    assert found["ended"] == "interrupted"
+    offered, ok = found["requests"]["offered"], found["requests"]["ok"]
+    assert 5 < offered < 200
+    assert found["requests"]["incomplete"] == offered - ok
+    assert (ok == offered) is finishes
+    if not finishes:
+        assert [each["class"] for each in found["errors"]] == ["run_ended"]
+    (drained,) = [each for each in entries(folder) if each.details.get("name") == "drained"]
+    assert drained.details["how"] == how
+    run = read_run(folder)
+    check_sound(run)
+    assert run.description.ended is Ended.INTERRUPTED
+
+
+def test_ctrl_c_in_the_warm_up_closes_what_there_is(
+    server: Rehearsed, workload: Path, tmp_path: Path
+) -> None:
+    folder = tmp_path / "run"
+    with started(server.address, workload, folder) as process:
+        await_phase(folder, "warm_up", process)
+        interrupt(process)
+        _, said = process.communicate(timeout=120)
+    assert process.returncode == 130
+    assert "vram: interrupted." in said
+    assert read_run(folder).description.ended is Ended.INTERRUPTED
