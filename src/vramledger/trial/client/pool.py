@@ -68,6 +68,7 @@ class Pool:
 
     def give(self, connection: Connection) -> None:
         """A connection may carry another request."""
+        connection.rested = True
         if connection.lost:
             self._all.discard(connection)
         elif self._waiting:

@@ -76,16 +76,18 @@ class BusyWait:
 
     def __init__(self, loop: AbstractEventLoop, call: Callable[[], None]) -> None:
         self._loop, self._call = loop, call
-        self._moment_ns = 0
+        self._moment_ns = sys.maxsize
         self._timer: TimerHandle | None = None
+        self._looking = False
 
     def at(self, moment_ns: int) -> None:
         """Call at this moment."""
         self._moment_ns = moment_ns
         if self._timer is not None:
             self._timer.cancel()
-        left = moment_ns - time.monotonic_ns() - _SPIN_NS
-        self._timer = self._loop.call_later(max(left, 0) / _SECOND, self._look)
+            self._timer = None
+        if not self._looking:
+            self._look()
 
     def close(self) -> None:
         """Call no more."""
@@ -94,9 +96,15 @@ class BusyWait:
         self._timer, self._moment_ns = None, sys.maxsize
 
     def _look(self) -> None:
-        self._timer = None
+        """Look again in the next round, or after the loop's timer where there is time; never call inside `at`."""
         left = self._moment_ns - time.monotonic_ns()
-        if left <= 0:
+        if self._looking and left <= 0:
+            self._looking, self._moment_ns = False, sys.maxsize
             self._call()
         elif left <= _SPIN_NS:
+            self._looking = True
             self._loop.call_soon(self._look)
+        else:
+            self._looking = False
+            if self._moment_ns != sys.maxsize:
+                self._timer = self._loop.call_later((left - _SPIN_NS / 2) / _SECOND, self._look)

@@ -26,12 +26,12 @@ class Connection(asyncio.Protocol):
     """An HTTP/1.1 connection that carries one request at a time.
 
     `on_free` is called with the connection when a response is complete and another request may be sent, `on_lost`
-    when it is gone. `exchanges` counts the requests it carried.
+    when it is gone. `rested` is whether it was open before there was this request for it.
     """
 
     __slots__ = (
         "_chunked", "_desk", "_fd", "_head_bytes", "_headers", "_in_head", "_interim", "_keep", "_limits", "_measured",
-        "_now", "_on_free", "_on_lost", "_parser", "_pieces", "_queued", "_stamps", "_transport", "_unread", "exchanges",
+        "_now", "_on_free", "_on_lost", "_parser", "_pieces", "_queued", "_stamps", "_transport", "_unread", "rested",
         "heard_ns", "lost", "reply", "worst_wait_ns",
     )  # fmt: skip
 
@@ -54,7 +54,7 @@ class Connection(asyncio.Protocol):
         self._reset()
         self.reply: Reply | None = None
         self.heard_ns = 0  # last time a byte came, or the request went
-        self.exchanges = 0
+        self.rested = False
         self.lost = False
         self.worst_wait_ns = 0  # longest time that bytes waited to be read
 
@@ -105,8 +105,8 @@ class Connection(asyncio.Protocol):
 
     @property
     def stale(self) -> bool:
-        """Whether it was used before and closed without a byte of the response that is awaited now."""
-        return self.lost and self.exchanges > 0 and self._in_head and self._head_bytes == 0
+        """Whether it was open before and was closed without a byte of the response that is awaited now."""
+        return self.lost and self.rested and self._in_head and self._head_bytes == 0
 
     def send(self, head: bytes, body: bytes, reply: Reply) -> None:
         """Write a request: its head up to the value of Content-Length, and its body; the reply hears of what follows."""
@@ -243,7 +243,6 @@ class Connection(asyncio.Protocol):
         reply, self.reply = self.reply, None
         keep = self._keep and (self._chunked or self._measured) and not self.lost
         self._in_head, self._head_bytes = True, 0
-        self.exchanges += 1
         if reply is not None:
             if keep:
                 self._on_free(self)

@@ -73,6 +73,7 @@ class Reply:
         shape = self._shape
         if (
             shape is not None
+            and self.failure is None
             and not self._splitter.rest
             and piece.startswith(self._shape_start)
             and piece.endswith(self._shape_end)
