@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Callable
-from itertools import count
+from itertools import count, islice
 from typing import Final
 
 from vramledger.errors import BadInput
@@ -13,6 +13,7 @@ from vramledger.record.samples import GpuSample
 from vramledger.trial.client.single import fetch_all
 from vramledger.trial.planned import PlannedRequest
 from vramledger.trial.prompts.body import BodyMaker, BodyStyle
+from vramledger.trial.prompts.learning import common_words
 from vramledger.trial.sampling import sources_for
 from vramledger.trial.sampling.source import Clock, Missed, Source
 from vramledger.trial.server import ServerFacts, ask_server
@@ -22,7 +23,7 @@ from vramledger.trial.wire.target import Target, key_of
 
 _POLL_S: Final = 0.5
 _A_ROUND: Final = 4
-_WORDS: Final = 400  # of a prompt
+_WORDS: Final = 200  # of a prompt, about as many tokens
 _TOKENS: Final = 32  # of an answer
 _QUICKER: Final = 0.9
 _REST_S: Final = 2.0
@@ -85,6 +86,7 @@ class _Gate:
         self.round_s: list[float] = []
         self.first_s: float | None = None
         self.facts: ServerFacts | None = None
+        self._failure = ""  # class of the last request that was not answered
 
     @property
     def now_s(self) -> float:
@@ -103,7 +105,7 @@ class _Gate:
         self._mark("after load")
         self._phase("first request")
         if not self._until(self._first):
-            return "no request is answered"
+            return f"no request is answered ({self._failure})"
         self._mark("after the first request")
         self._phase("warming up")
         if not self._until(self._steady):
@@ -152,6 +154,12 @@ class _Gate:
         target = Target(self._base, self._style.path, self._asked.key_env, self._asked.key_file)
         planned = [self._planned() for _ in range(requests)]
         found = fetch_all(target, planned, requests, limits=Limits(request_s=left))
+        failures = [
+            each.error_class or str(each.outcome)
+            for each in found
+            if each.outcome is not Outcome.OK
+        ]
+        self._failure = failures[-1] if failures else ""
         return [_seconds(each) for each in found if each.outcome is Outcome.OK]
 
     @property
@@ -163,7 +171,7 @@ class _Gate:
 
     def _planned(self) -> PlannedRequest:
         number = next(self._numbers)
-        text = " ".join(f"{number + word}" for word in range(_WORDS)).encode()
+        text = " ".join((str(number), *islice(common_words(), _WORDS))).encode()
         body = BodyMaker(self._style).with_text(text, _TOKENS)
         return PlannedRequest(number, None, None, body, None, _TOKENS, exact=False, warm_up=True)
 
