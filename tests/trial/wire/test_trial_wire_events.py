@@ -1,12 +1,15 @@
 """Events come out whole however their bytes were split, and comparing bytes finds what reading JSON finds."""
 
 import json
+from collections.abc import Callable
+from typing import Any, TypeAlias
 
 import orjson
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.strategies import DrawFn, SearchStrategy
+
 from vramledger.trial.wire.events import (
     EventSplitter,
     LineTooLong,
@@ -19,10 +22,11 @@ from vramledger.trial.wire.limits import Limits
 from vramledger.trial.wire.reply import Reply
 
 LINES = st.sampled_from(["data: a", "data:b", "data: \u4f60\u597d", ": ping", "event: x", "data", "id: 7", "data:  two"])  # fmt: skip
+Draw: TypeAlias = Callable[[SearchStrategy[set[int]]], set[int]]
 BLOCKS = st.lists(st.lists(LINES, min_size=1, max_size=3), max_size=5)
 
 
-def pieces_of(draw: DrawFn, data: bytes) -> list[bytes]:
+def pieces_of(draw: Draw, data: bytes) -> list[bytes]:
     cuts = sorted(draw(st.sets(st.integers(1, max(1, len(data) - 1)), max_size=12)))
     return [data[a:b] for a, b in zip([0, *cuts], [*cuts, len(data)], strict=True)]
 
@@ -160,10 +164,12 @@ def test_comparing_bytes_finds_the_same_as_reading_every_event(
 
 def test_bytes_are_really_compared_for_events_of_one_shape(monkeypatch: pytest.MonkeyPatch) -> None:
     read = []
-    monkeypatch.setattr(
-        "vramledger.trial.wire.reply.shape_of",
-        lambda *args, **kwargs: read.append(1) or shape_of(*args, **kwargs),
-    )
+
+    def seen(*arguments: Any, **options: Any) -> Shape | None:
+        read.append(1)
+        return shape_of(*arguments, **options)
+
+    monkeypatch.setattr("vramledger.trial.wire.reply.shape_of", seen)
     reply = Reply(Limits(), lambda: None)
     reply.head(200, {b"content-type": b"text/event-stream"}, 1)
     for number in range(100):

@@ -3,6 +3,7 @@
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+
 from vramledger.trial.wire.chunks import BadChunk, Chunk, Usage, read_chunk
 from vramledger.trial.wire.tally import Tally, Timeline
 

@@ -5,7 +5,7 @@ import time
 from collections import deque
 from collections.abc import Iterator
 from functools import partial
-from typing import Final, Protocol
+from typing import Any, Final, Protocol
 
 from vramledger.record.requests import RequestRecord
 from vramledger.trial.client.attempt import CANCELLED, Attempt
@@ -44,6 +44,8 @@ class Sink(Protocol):
 
 class Client:
     """Sends one load to one target; to be made inside a running event loop.
+
+    What the load or the sink raises ends the run and comes out of it.
 
     Args:
         target: where to.
@@ -92,9 +94,11 @@ class Client:
     async def run(self, start_ns: int) -> None:
         """Send the load, second 0 of which is at `start_ns`, until everything has ended."""
         self._pulse.start()
+        self._loop.set_exception_handler(self._in_a_callback)
         self._flow.start(start_ns)
         self._desk.when_idle(self._in_a_break)
         watching = self._loop.create_task(self._watch())
+        watching.add_done_callback(self._watched)
         self._check_done()
         try:
             await self._done
@@ -103,8 +107,9 @@ class Client:
             self._pulse.stop()
             self._flow.stop()
             self._cut(RUN_ENDED)
-            self._write_all()
             await self._pool.close()
+            self._loop.set_exception_handler(None)
+        self._write_all()
 
     def drain(self) -> None:
         """Send nothing more; what is under way may end."""
@@ -161,7 +166,7 @@ class Client:
         self._unwritten.append(attempt)
         if len(self._unwritten) == 1:
             self._desk.when_idle(self._in_a_break)
-        elif len(self._unwritten) > _MOST_UNWRITTEN:
+        elif len(self._unwritten) > _MOST_UNWRITTEN and not self._done.done():
             self._write_one()
         self._check_done()
 
@@ -241,6 +246,22 @@ class Client:
     def _cut(self, ending: str) -> None:
         for attempt in tuple(self._open):
             attempt.leave(ending)
+
+    def _in_a_callback(self, loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
+        error = context.get("exception")
+        if isinstance(error, Exception):
+            self._fail(error)
+        else:
+            loop.default_exception_handler(context)
+
+    def _watched(self, watching: asyncio.Task[None]) -> None:
+        error = None if watching.cancelled() else watching.exception()
+        if isinstance(error, Exception):
+            self._fail(error)
+
+    def _fail(self, error: Exception) -> None:
+        if not self._done.done():
+            self._done.set_exception(error)
 
     def _check_done(self) -> None:
         if self._flow.finished and not self._open and not self._done.done():

@@ -30,9 +30,30 @@ class Connection(asyncio.Protocol):
     """
 
     __slots__ = (
-        "_chunked", "_desk", "_fd", "_head_bytes", "_headers", "_in_head", "_interim", "_keep", "_limits", "_measured",
-        "_now", "_on_free", "_on_lost", "_parser", "_pieces", "_queued", "_stamps", "_transport", "_unread", "rested",
-        "heard_ns", "lost", "reply", "worst_wait_ns",
+        "_chunked",
+        "_desk",
+        "_fd",
+        "_head_bytes",
+        "_headers",
+        "_in_head",
+        "_interim",
+        "_keep",
+        "_limits",
+        "_measured",
+        "_now",
+        "_on_free",
+        "_on_lost",
+        "_parser",
+        "_pieces",
+        "_queued",
+        "_stamps",
+        "_transport",
+        "_unread",
+        "heard_ns",
+        "lost",
+        "reply",
+        "rested",
+        "worst_wait_ns",
     )  # fmt: skip
 
     def __init__(
