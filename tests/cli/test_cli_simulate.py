@@ -175,6 +175,89 @@ def test_a_contract_that_turns_within_the_band_cannot_be_signed(
     assert next(one for one in said if "p50" in one).endswith("p95 slow end  p99 slow end")
 
 
+def few_chats(folder: Path) -> tuple[str, ...]:
+    stored(folder / "few.parquet", chats(2, span_s=60))
+    return ("--workload", "few.parquet")
+
+
+def test_a_percentile_of_too_few_requests_is_no_verdict(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    asked = (*few_chats(folder), "--limit", "ttft_s p95 <= 9")
+    found = answered(capsys, *asked, "-o", "r", code=ExitCode.CANNOT_KNOW)
+    (line,) = found["contract"]
+    assert (line["holds"], line["requests_needed"]) == (None, 20)
+    assert found["verdict"] == line["verdict"] == "too few requests"
+    simulated(*asked, "-o", "s", code=ExitCode.CANNOT_KNOW)
+    assert (
+        "verdict      INCONCLUSIVE: too few requests for ttft_s p95 <= 9 s (it needs 20 or more, and 8 have such a "
+        "figure)"
+    ) in capsys.readouterr().out.splitlines()
+
+
+def test_a_line_that_fails_decides_beside_one_of_too_few_requests(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    limits = ("--limit", "ttft_s p95 <= 9", "--limit", "ttft_s p50 <= 0.000001")
+    found = answered(capsys, *few_chats(folder), *limits, "-o", "r", code=ExitCode.DOES_NOT_HOLD)
+    assert sorted(line["verdict"] for line in found["contract"]) == ["fails", "too few requests"]
+
+
+def test_no_knee_is_told_of_too_few_requests(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    asked = (LAUNCH, *CARD, *few_chats(folder), "--limit", "ttft_s p99 <= 9", "--knee")
+    assert refused(capsys, *asked, code=ExitCode.CANNOT_KNOW) == (
+        "The workload has 8 requests, and the contract's percentiles need 100 or more (p95 needs 20, p99 100), so no "
+        "knee can be told; give a workload with more requests."
+    )
+
+
+@pytest.mark.usefixtures("folder")
+def test_many_rejected_requests_are_told_before_any_figure(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    rows = [
+        request(row, arrival_s=float(row), input_tokens=9000 if row else 90, output_tokens=5)
+        for row in range(4)
+    ]
+    stored(Path("long.parquet"), rows)
+    simulated("--workload", "long.parquet", "-o", "r")
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0] == (
+        "WARNING     75.0% of the requests are rejected, because their prompts leave no room below max_model_len "
+        "(8,192 tokens): the load is that of the others, and inf stands where a percentile falls among requests that "
+        "get no answer"
+    )
+    assert lines[1] == "SIMULATED, not measured: long.parquet"
+    assert not any(line.startswith("safe load") for line in lines)
+    assert any(line.startswith("theory      left out") for line in lines)
+
+
+def test_a_plan_with_several_cards_names_them(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    plan = folder / "plan.yaml"
+    cards = "gpus: [H100-80GB-SXM, L40S]"
+    plan.write_text(PLAN.replace("LIMIT", "5").replace("gpus: [H100-80GB-SXM]", cards))
+    assert refused(capsys, str(plan)) == (
+        "The plan has several accelerators (H100-80GB-SXM, L40S), and one is simulated at a time; name it with --gpu."
+    )
+
+
+def test_a_pool_given_by_hand_that_is_too_small_is_named(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    launch = f"{LAUNCH} --num-gpu-blocks-override 1"
+    workload = str(folder / "w.parquet")
+    simulated("--workload", workload, launch=launch, code=ExitCode.DOES_NOT_HOLD)
+    assert capsys.readouterr().out == (
+        "DOES NOT START, so nothing was simulated: One request of max_model_len 8192 does not fit: it needs 1.00 GiB "
+        "of KV cache, and --num-gpu-blocks-override 1 makes a pool of 1 block with 0.002 GiB; raise the override or "
+        "leave it out.\n"
+    )
+
+
 @pytest.mark.usefixtures("folder")
 def test_clients_with_a_limit_of_time_are_shown_and_refused(
     capsys: pytest.CaptureFixture[str],

@@ -125,3 +125,16 @@ def test_an_empty_file_of_cases_is_refused(
     file.write_text("\n\n", "utf-8")
     assert run(["predict", "--cases", str(file)]) == 2
     assert "holds no case; write one JSON object a line." in capsys.readouterr().err
+
+
+def test_a_deployment_that_does_not_start_is_a_verdict_with_its_cause(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    asked = ["predict", "vllm serve meta-llama/Llama-3.1-70B", "--gpu", "L40S", *LOAD]
+    assert run(asked) == 1
+    said = capsys.readouterr().out
+    assert said.startswith("DOES NOT START, so nothing is predicted: Loading the weights fails")
+    assert run([*asked, "--json"]) == 1
+    found = json.loads(capsys.readouterr().out)
+    assert (found["schema"], found["starts"]) == ("vramledger.prediction/1", False)
+    assert found["reason"].startswith("Loading the weights fails")

@@ -190,7 +190,7 @@ def test_a_contract_that_nothing_meets_ends_in_a_sentence(
     assert simulated(*asked) == ExitCode.DOES_NOT_HOLD
     assert re.search(
         r"^No load keeps the contract: even at \S+/s \(x0\.1667\), the lowest that was tried, ttft_s p95 <= "
-        r"0\.001 finds 0\.0\d+ \(fewer than 20 requests have no percentiles\)\.$",
+        r"0\.001 finds 0\.0\d+ \(fewer than 20 requests have no such percentiles\)\.$",
         capsys.readouterr().out,
         re.MULTILINE,
     )

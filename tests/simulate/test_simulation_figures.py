@@ -9,7 +9,15 @@ from timing_questions import deployed
 from vramledger.plan.requirement import Contract, LatencyLimit
 from vramledger.simulate.engines import Engine
 from vramledger.simulate.fast.records import RECORD, STEP, FastOutcome
-from vramledger.simulate.judged import Line, Served, goodput_per_hour, judged
+from vramledger.simulate.judged import (
+    Line,
+    Served,
+    TooFew,
+    fewest_for,
+    fewest_requests,
+    goodput_per_hour,
+    judged,
+)
 from vramledger.simulate.levels import drains, levels_of
 from vramledger.simulate.output_gaps import Gaps, output_gaps
 from vramledger.simulate.percentiles import percentile, percentiles, weighted_percentile
@@ -134,13 +142,35 @@ def test_each_line_of_a_contract_is_judged_on_its_own_requests() -> None:
     assert judged(contract, served()) == (
         Line("ttft_s p50 <= 2 up to 4,096 input tokens", "2", True),
         Line("ttft_s p50 <= 2", "6", False),
-        Line("ttft_s p95 <= 10", "inf", False),
+        Line("ttft_s p95 <= 10", "inf", None, few=TooFew(4, 20)),
         Line("itl_s p50 <= 0.1", "0.1", True),
         Line("success >= 70.00%", "75.00%", True),
         Line("the queue drains", "it drains", True),
         Line("done by 06:00", "not checked", None),
         Line("3 requests an hour", "4", True),
     )
+
+
+def test_a_percentile_needs_a_request_beyond_it() -> None:
+    needed = {0.5: 2, 0.9: 10, 0.95: 20, 0.99: 100, 0.999: 1000, 1.0: 1}
+    assert {share: fewest_for(share) for share in needed} == needed
+    limits = (LatencyLimit(None, {0.5: 1.0, 0.99: 2.0}),)
+    assert fewest_requests(Contract(latency={"ttft_s": limits})) == 100
+    assert fewest_requests(Contract(success=0.9)) == 1
+
+
+@pytest.mark.parametrize(("count", "holds"), [(19, None), (20, True)])
+def test_a_line_is_judged_from_the_fewest_requests_on(count: int, *, holds: bool | None) -> None:
+    contract = Contract(latency={"ttft_s": (LatencyLimit(None, {0.95: 2.0}),)})
+    one = served(
+        input_tokens=np.full(count, 100),
+        ok=np.ones(count, np.bool_),
+        cancelled=np.zeros(count, np.bool_),
+        stayed=np.ones(count),
+        latency={"ttft_s": np.ones(count)},
+    )
+    (line,) = judged(contract, one)
+    assert (line.holds, line.few) == (holds, None if holds else TooFew(19, 20))
 
 
 def test_a_planned_cancellation_is_no_failure_until_a_limit_is_broken() -> None:
@@ -177,7 +207,7 @@ def test_a_client_that_left_without_a_first_token_waited_too_long_once_the_limit
     contract = Contract(latency={"ttft_s": (LatencyLimit(None, {0.5: 2.0, 0.95: 20.0}),)})
     assert judged(contract, left) == (
         Line("ttft_s p50 <= 2", "10", holds=False),  # of 1, 10 and 10
-        Line("ttft_s p95 <= 20", "1", holds=True),
+        Line("ttft_s p95 <= 20", "1", None, few=TooFew(1, 20)),
     )
 
 

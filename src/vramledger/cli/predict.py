@@ -35,11 +35,19 @@ def command(*, as_json: bool, cases: str | None, coefficients: str | None, **ask
     """
     from vramledger.cli.predict_asked import case_answers, fit_of, single
     from vramledger.report.predict import answer_line, to_text
-    from vramledger.report.predict_json import answer_json, to_json
+    from vramledger.report.predict_json import answer_json, not_started_json, to_json
+    from vramledger.simulate.timing.predict import DoesNotStart
 
     fit = fit_of(coefficients)
     if cases is None:
-        found = single(asked, fit)
+        try:
+            found = single(asked, fit)
+        except DoesNotStart as error:
+            if as_json:
+                show_json(not_started_json(str(error)))
+            else:
+                show(f"DOES NOT START, so nothing is predicted: {error}")
+            return ExitCode.DOES_NOT_HOLD
         if as_json:
             show_json(to_json(found))
         else:

@@ -81,7 +81,7 @@ def command(*, html: Path | None, as_json: bool, **asked: Any) -> int:
     if asked["knee"]:
         return answer_knee(question, asked["tolerance"], html, as_json=as_json)
     with progress_bar("simulate", "requests") as bar:
-        found = simulate_case(question, bar)
+        found = simulate_case(question, bar, announce=lambda said: show(said, err=True))
         if not isinstance(found, NotServed):
             found = with_ends(found, bar)
     if isinstance(found, NotServed):

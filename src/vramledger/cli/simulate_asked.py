@@ -39,6 +39,7 @@ _LONGEST_S: Final = 1e9
 _CODES: Final = {
     Verdict.HOLDS: ExitCode.HOLDS,
     Verdict.NOT_AT_SLOW_END: ExitCode.CANNOT_KNOW,
+    Verdict.TOO_FEW: ExitCode.CANNOT_KNOW,
     Verdict.ONLY_AT_FAST_END: ExitCode.DOES_NOT_HOLD,
     Verdict.FAILS: ExitCode.DOES_NOT_HOLD,
 }
@@ -163,8 +164,15 @@ def _case(asked: Mapping[str, Any], launch: Launch, plan: Planned | None) -> Cas
     elif plan is not None and len(plan.accelerators) == 1:
         card = plan.accelerators[0]
     else:
-        raise BadInput("State the accelerator with --gpu NAME; vram gpus lists the names.")
+        raise BadInput(_which_card(plan))
     return Case(launch=launch, model=model_of(launch), accelerator=card, version=version)
+
+
+def _which_card(plan: Planned | None) -> str:
+    if plan is None or not plan.accelerators:
+        return "State the accelerator with --gpu NAME; vram gpus lists the names."
+    names = ", ".join(card.name for card in plan.accelerators)
+    return f"The plan has several accelerators ({names}), and one is simulated at a time; name it with --gpu."
 
 
 def _workload(asked: Mapping[str, Any], plan: Planned | None) -> Path:

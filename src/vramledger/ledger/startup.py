@@ -203,11 +203,25 @@ def _one_request(startup: Startup) -> str | None:
     if pool is None or pool.fits_one:
         return None
     longest = f"; the longest that fits is {startup.longest} tokens" if startup.longest else ""
+    blocks = startup.deployment.num_gpu_blocks_override.value
+    if blocks is not None and startup.deployment.rules.override_in_fit_check:
+        return _short_of_blocks(pool, blocks, longest)
     return (
         f"One request of max_model_len {pool.max_model_len} does not fit: it needs "
         f"{format_gib(pool.needed_bytes / (1 << 30))} of KV cache and "
         f"{format_gib(min(pool.available_bytes, default=0) / (1 << 30))} are there at the "
         f"pessimistic end{longest}."
+    )
+
+
+def _short_of_blocks(pool: KvPool, blocks: int, longest: str) -> str:
+    """The pool that was asked for by hand is too small, whatever memory is there."""
+    asked = blocks * min(pool.layout.bytes_per_block, default=0)
+    said = "1 block" if blocks == 1 else f"{blocks} blocks"
+    return (
+        f"One request of max_model_len {pool.max_model_len} does not fit: it needs "
+        f"{format_gib(pool.needed_bytes / GIB)} of KV cache, and --num-gpu-blocks-override {blocks} makes a pool "
+        f"of {said} with {format_gib(asked / GIB)}{longest}; raise the override or leave it out."
     )
 
 

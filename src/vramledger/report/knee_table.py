@@ -10,7 +10,11 @@ from vramledger.methods.subject import Axis, Check, Figures, Goal, Observation, 
 from vramledger.report.number import rate, share
 from vramledger.units import format_seconds
 
-BROKEN: Final = "! marks what broke; a number behind it counts the draws in which it did, where there were several."
+BROKEN: Final = (
+    "! marks what broke; a number behind it counts the draws in which it did, where there were several. "
+    "power is the requests answered a second over their mean E2E in seconds: it is highest where more load begins to "
+    "buy delay rather than answers."
+)
 _VERDICTS: Final = {
     Verdict.HOLDS: "holds",
     Verdict.TOO_MUCH: "fails",

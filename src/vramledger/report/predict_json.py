@@ -9,6 +9,11 @@ from vramledger.simulate.timing.prediction import Prediction
 SCHEMA: Final = "vramledger.prediction/1"
 
 
+def not_started_json(reason: str) -> dict[str, Any]:
+    """The object of a deployment that does not start, so that nothing is predicted."""
+    return {"schema": SCHEMA, "starts": False, "reason": reason}
+
+
 def to_json(prediction: Prediction) -> dict[str, Any]:
     """The object of one prediction."""
     load, outlook = prediction.load, prediction.outlook

@@ -7,6 +7,7 @@ from typing import Final
 
 from vramledger.report.number import duration, rate, share
 from vramledger.report.simulation_contract import contract_lines, decision
+from vramledger.report.simulation_refused import NO_THEORY, many_refused, refused_warning
 from vramledger.report.simulation_serving import pool_lines, serving_line
 from vramledger.report.table import table
 from vramledger.simulate.answers import Answers
@@ -61,7 +62,7 @@ def to_text(simulation: Simulation, folder: Path) -> str:
 
 
 def heading(simulation: Simulation) -> str:
-    """What was simulated, in three lines or four; the first says that it is simulated."""
+    """What was simulated, in three lines or more; the first says that it is simulated, or warns."""
     question, deployment = simulation.question, simulation.deployment
     part, layout = question.part, deployment.layout
     scenario = f", scenario {question.scenario}" if question.scenario else ""
@@ -71,6 +72,7 @@ def heading(simulation: Simulation) -> str:
     served = serving_line(question.serving, question.replicas)
     return "\n".join(
         (
+            *((warning,) if (warning := refused_warning(simulation)) else ()),
             f"SIMULATED, not measured: {part.workload.name}{scenario}{scaled}",
             (
                 f"{servers}{deployment.model.id} on {layout.gpus} x {deployment.accelerator.name}, "
@@ -230,6 +232,8 @@ def _median(found: Answers, name: str) -> str:
 
 def theory(simulation: Simulation) -> str:
     """What closed forms say beside it, as one line."""
+    if many_refused(simulation):
+        return NO_THEORY
     sanity = simulation.sanity
     offered = "all at once" if sanity.offered_per_s is None else rate(sanity.offered_per_s)
     residual = (

@@ -16,12 +16,14 @@ LABELS: Final = {
     Verdict.NOT_AT_SLOW_END: "INCONCLUSIVE",
     Verdict.ONLY_AT_FAST_END: "FAIL",
     Verdict.FAILS: "FAIL",
+    Verdict.TOO_FEW: "INCONCLUSIVE",
     Verdict.NOT_CHECKED: "not checked",
 }
 _DECISIONS: Final = {
     Verdict.HOLDS: "PASS: {what} at the slow end of the step times too ({slow})",
     Verdict.NOT_AT_SLOW_END: "INCONCLUSIVE: {what} as expected, not at the slow end of the step times ({slow})",
     Verdict.ONLY_AT_FAST_END: "FAIL: {what} only at the fast end of the step times ({fast})",
+    Verdict.TOO_FEW: "INCONCLUSIVE: too few requests for {few}",
     Verdict.FAILS: "FAIL",
 }
 _NOT_PLAYED: Final = "-"
@@ -44,7 +46,9 @@ def decision(simulation: "Simulation") -> list[str]:
     unchecked = any(line.holds is None for line in answers.lines)
     what = "what was checked of the contract holds" if unchecked else "the contract holds"
     slow, fast = (f"x{factor:.2f}" for factor in (ends.paces.slow, ends.paces.fast))
-    said = _DECISIONS[verdict_of(simulation)].format(what=what, slow=slow, fast=fast)
+    said = _DECISIONS[verdict_of(simulation)].format(
+        what=what, slow=slow, fast=fast, few=few_text(answers)
+    )
     return [f"verdict      {said}"]
 
 
@@ -55,7 +59,7 @@ def contract_rows(found: "Answers", ends: "Ends | None") -> list[tuple[str, ...]
         cells = [LABELS[each.verdict], asked_text(each.expected), found_text(each.expected)]
         if ends is not None:
             cells += [
-                _NOT_PLAYED if one is None else found_text(one) for one in (each.slow, each.fast)
+                _NOT_PLAYED if one is None else _with_unit(one) for one in (each.slow, each.fast)
             ]
         rows.append(tuple(cells))
     if rows and _only_nobody(found):
@@ -73,8 +77,20 @@ def asked_text(line: "Line") -> str:
 
 
 def found_text(line: "Line") -> str:
-    """What was found, with its unit."""
-    return f"{line.found} s" if _is_seconds(line) and line.found != "inf" else line.found
+    """What was found, with its unit; with the number of requests where it is too small."""
+    said = _with_unit(line)
+    if line.few is None:
+        return said
+    return f"{said}, of {line.few.counted:,} where {line.few.needed:,} are needed"
+
+
+def few_text(found: "Answers") -> str:
+    """The lines that too few requests have figures of, with how many they need."""
+    return ", ".join(
+        f"{asked_text(line)} (it needs {line.few.needed:,} or more, and {line.few.counted:,} have such a figure)"
+        for line in found.lines
+        if line.few is not None
+    )
 
 
 def _only_nobody(found: "Answers") -> bool:
@@ -88,11 +104,15 @@ def _found(each: LineVerdict) -> str:
         return parts[0]
     if each.slow is not None:
         fails = ", which fails" if each.verdict is Verdict.NOT_AT_SLOW_END else ""
-        parts.append(f"{found_text(each.slow)} at the slow end{fails}")
+        parts.append(f"{_with_unit(each.slow)} at the slow end{fails}")
     if each.fast is not None:
         holds = ", which holds" if each.verdict is Verdict.ONLY_AT_FAST_END else ""
-        parts.append(f"{found_text(each.fast)} at the fast end{holds}")
+        parts.append(f"{_with_unit(each.fast)} at the fast end{holds}")
     return "; ".join(parts)
+
+
+def _with_unit(line: "Line") -> str:
+    return f"{line.found} s" if _is_seconds(line) and line.found != "inf" else line.found
 
 
 def _is_seconds(line: "Line") -> bool:

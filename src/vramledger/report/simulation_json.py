@@ -169,6 +169,7 @@ def _line(each: LineVerdict) -> dict[str, Any]:
         "found": line.found,
         "holds": line.holds,
         "verdict": str(each.verdict),
+        "requests_needed": None if line.few is None else line.few.needed,
         "slow_end": None if each.slow is None else each.slow.found,
         "fast_end": None if each.fast is None else each.fast.found,
     }

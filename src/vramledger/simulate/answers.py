@@ -67,9 +67,19 @@ class Answers:
 
     @property
     def holds(self) -> bool:
-        """Whether no line fails, nothing was stuck and somebody was served."""
+        """Whether no line fails or has too few requests, nothing was stuck and somebody was served."""
+        return not self.fails and not self.few
+
+    @property
+    def fails(self) -> bool:
+        """Whether a line fails, something was stuck or nobody was served."""
         failing = any(line.holds is False for line in self.lines)
-        return self.served_anybody and not self.stuck and not failing
+        return failing or bool(self.stuck) or not self.served_anybody
+
+    @property
+    def few(self) -> bool:
+        """Whether a line cannot be judged because too few requests have such a figure."""
+        return any(line.few is not None for line in self.lines)
 
     @property
     def served_anybody(self) -> bool:

@@ -29,7 +29,7 @@ def with_ends(simulation: Simulation, progress: Progress) -> Simulation:
         As `run.simulate_case`.
     """
     answers = simulation.main.answers
-    fails = bool(answers.lines) and not answers.holds
+    fails = bool(answers.lines) and answers.fails
     slow = _played_at(simulation, Pace.SLOW, progress)
     fast = _played_at(simulation, Pace.FAST, progress) if fails and answers.compiled else None
     return replace(simulation, ends=Ends(simulation.bench.paces, slow, fast))

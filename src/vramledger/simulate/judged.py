@@ -1,7 +1,7 @@
 """A contract held against a simulated run, and the requests that met every threshold."""
 
 from dataclasses import field
-from math import isinf
+from math import ceil, isinf
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 import numpy as np
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     Array: TypeAlias = np.ndarray[Any, np.dtype[Any]]
 
 _HOUR_S: Final = 3600.0
+_ROUNDING: Final = 1e-6  # 1 / (1 - 0.95) is a little above 20
 _ITL: Final = "itl_s"
 _WAITS: Final = frozenset(
     {"ttft_s", "queue_s"}
@@ -34,8 +35,19 @@ class Amount:
 
 
 @frozen
+class TooFew:
+    """How many requests a percentile was found of, and how many it needs."""
+
+    counted: int
+    needed: int
+
+
+@frozen
 class Line:
-    """One threshold: its words, what was found, and whether it holds; None where it was not checked."""
+    """One threshold: its words, what was found, and whether it holds; None where it was not checked.
+
+    `few` is set where it cannot be judged because too few requests have such a figure.
+    """
 
     asked: str
     found: str
@@ -43,6 +55,7 @@ class Line:
     amount: Amount | None = field(
         default=None, compare=False
     )  # the same as a number, where it is one
+    few: TooFew | None = None
 
 
 @frozen
@@ -134,15 +147,38 @@ def _latency(name: str, limit: LatencyLimit, share: float, served: Served) -> Li
     reach = "" if limit.input_max is None else f" up to {limit.input_max:,} input tokens"
     asked = f"{name} p{share * 100:g} <= {plain(most)}{reach}"
     if name == _ITL and limit.input_max is None:
-        value = served.gaps.at(share)
+        value, counted = served.gaps.at(share), int(served.gaps.events.sum())
     elif name in served.latency:
-        value = percentile(_seen(name, most, served)[_reached(limit, served)], share)
+        seen = _seen(name, most, served)[_reached(limit, served)]
+        value, counted = percentile(seen, share), int((~np.isnan(seen)).sum())
     else:
         return Line(asked, "not checked", None)
     if value is None:
         return Line(asked, "nothing to count", None)
-    said = "inf" if isinf(value) else f"{value:.4g}"
-    return Line(asked, said, value <= most, Amount(name, value, most))
+    said, amount = "inf" if isinf(value) else f"{value:.4g}", Amount(name, value, most)
+    needed = fewest_for(share)
+    if counted < needed:
+        return Line(asked, said, None, amount, TooFew(counted, needed))
+    return Line(asked, said, value <= most, amount)
+
+
+def fewest_for(share: float) -> int:
+    """The values that a percentile needs, so that one of them lies beyond it: 1 / (1 - share).
+
+    The largest value (a share of 1) needs one.
+    """
+    return 1 if share >= 1 else ceil(1 / (1 - share) - _ROUNDING)
+
+
+def fewest_requests(contract: Contract) -> int:
+    """The requests without which a latency limit of the contract cannot be judged; 1 where none has any."""
+    shares = (
+        share
+        for limits in contract.latency.values()
+        for limit in limits
+        for share in limit.percentiles
+    )
+    return max(map(fewest_for, shares), default=1)
 
 
 def _seen(name: str, most: float, served: Served) -> "Array":

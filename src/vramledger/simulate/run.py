@@ -21,6 +21,7 @@ from vramledger.simulate.engines import Engine, Progress
 from vramledger.simulate.figures import Figures, figures_of
 from vramledger.simulate.from_deployment import settings_of
 from vramledger.simulate.kv_room import KvRoom, kv_room_of
+from vramledger.simulate.long_play import Announce, long_play
 from vramledger.simulate.offered import Offered, read_offered, with_client_timeout
 from vramledger.simulate.on_engines import engines_of
 from vramledger.simulate.pace import Pace, Paces, at_pace, paces_of
@@ -156,11 +157,15 @@ def ready_for(question: Question) -> Ready | NotServed:
 
 
 def simulate_case(
-    question: Question, progress: Progress, offered: Offered | None = None
+    question: Question,
+    progress: Progress,
+    offered: Offered | None = None,
+    announce: Announce | None = None,
 ) -> Simulation | NotServed:
     """Simulate the workload on the deployment, without prefix hits and with its own.
 
-    `offered` is the question's part of the workload where it was read before.
+    `offered` is the question's part of the workload where it was read before; `announce` is told before a
+    simulation that takes long.
 
     Raises:
         BadInput: no workload, nothing in it, or a deployment that is none.
@@ -174,6 +179,9 @@ def simulate_case(
         with prepared(question.part, question.seed) as path:
             offered = read_offered(path, question.seed)
     bench = bench_of(ready, offered)
+    if announce is not None and (said := _long_play(bench)):
+        announce(said)
+    progress(0, len(offered))
     if question.trace is not None:
         StepTrace(question.trace, bench.engines).refuse_places()
     hits = can_hit(bench)
@@ -198,6 +206,11 @@ def simulate_case(
         bench,
         contrast,
     )
+
+
+def _long_play(bench: Bench) -> str:
+    tokens = int(bench.offered.input_tokens.sum())
+    return long_play(len(bench.offered), tokens, bench.deployment.max_num_batched_tokens.value)
 
 
 def _kv_room(bench: Bench, main: Played) -> KvRoom:

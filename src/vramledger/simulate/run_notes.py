@@ -7,6 +7,7 @@ from vramledger.evidence import Basis
 from vramledger.simulate.drafting import acceptance_note
 from vramledger.simulate.limit_remarks import limit_remarks
 from vramledger.simulate.load_remarks import load_remarks
+from vramledger.simulate.long_play import small_budget
 from vramledger.simulate.offered import Offered
 from vramledger.simulate.policies import VLLM, policy_named
 from vramledger.simulate.remarks import remarks
@@ -62,7 +63,7 @@ def _timing(bench: "Bench", around: Region) -> str:
 def _notes(bench: "Bench", own: "Played | None") -> Sequence[str]:
     """What a reader must know of this simulation, one sentence each."""
     deployment, offered = bench.deployment, bench.offered
-    found = [*_without_lengths(offered)]
+    found = [*_without_lengths(offered), small_budget(deployment.max_num_batched_tokens.value)]
     if own is None:
         found.append(_why_no_hits(bench))
     found += [

@@ -14,12 +14,16 @@ if TYPE_CHECKING:
 
 
 class Verdict(StrEnum):
-    """Of a line, or of a contract. `NOT_AT_SLOW_END` is no decision: it turns within the band."""
+    """Of a line, or of a contract.
+
+    `NOT_AT_SLOW_END` is no decision: it turns within the band. `TOO_FEW` is none either.
+    """
 
     HOLDS = "holds"
     NOT_AT_SLOW_END = "holds, not at the slow end"
     ONLY_AT_FAST_END = "fails, holds at the fast end"
     FAILS = "fails"
+    TOO_FEW = "too few requests"
     NOT_CHECKED = "not checked"
 
 
@@ -34,6 +38,8 @@ class LineVerdict:
     @property
     def verdict(self) -> Verdict:
         """Of the line."""
+        if self.expected.few is not None or (self.slow is not None and self.slow.few is not None):
+            return Verdict.TOO_FEW
         return _verdict(
             expected=self.expected.holds, slow=_holds(self.slow), fast=_holds(self.fast)
         )
@@ -47,10 +53,12 @@ def line_verdicts(found: Answers, ends: "Ends | None") -> tuple[LineVerdict, ...
 
 
 def verdict_of(simulation: "Simulation") -> Verdict:
-    """Of the whole: it holds only where it does at the slow end too."""
-    ends = simulation.ends
+    """Of the whole: it holds only where it does at the slow end too, and every line can be judged."""
+    ends, answers = simulation.ends, simulation.main.answers
+    if answers.few and not answers.fails:
+        return Verdict.TOO_FEW
     return _verdict(
-        expected=simulation.main.answers.holds,
+        expected=answers.holds,
         slow=None if ends is None else ends.slow.holds,
         fast=None if ends is None or ends.fast is None else ends.fast.holds,
     )

@@ -10,7 +10,7 @@ from vramledger.methods.subject import Check, Figures, Observation
 from vramledger.plan.headroom import kept_free
 from vramledger.simulate.answers import Answers
 from vramledger.simulate.capacity import longest_share
-from vramledger.simulate.judged import Amount
+from vramledger.simulate.judged import Amount, Line
 from vramledger.simulate.run import Bench, Played
 from vramledger.simulate.sanity import offered_per_s
 
@@ -41,11 +41,18 @@ def _contract(bench: Bench, found: Answers) -> list[Check]:
     if contract is None or contract.is_empty:
         drains = "it drains" if found.queue_drains else "it does not"
         return [_no_preemption(found), Check("the queue drains", drains, found.queue_drains)]
-    checks = [Check(line.asked, line.found, line.holds, amount=line.amount) for line in found.lines]
+    checks = [_check(line) for line in found.lines]
     if contract.requests_per_hour is not None and _offers_too_little(bench, found):
         last = checks.pop()  # the line on requests an hour is a contract's last
         checks.append(replace(last, wants_more=True))
     return checks
+
+
+def _check(line: Line) -> Check:
+    """A line that too few requests can judge asks for more load."""
+    if line.few is None:
+        return Check(line.asked, line.found, line.holds, amount=line.amount)
+    return Check(line.asked, line.found, holds=False, wants_more=True, amount=line.amount)
 
 
 def _offers_too_little(bench: Bench, found: Answers) -> bool:

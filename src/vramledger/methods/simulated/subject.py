@@ -5,12 +5,14 @@ from dataclasses import replace
 from itertools import chain
 from typing import Final
 
+from vramledger.errors import CannotKnow
 from vramledger.frozen import frozen
 from vramledger.methods.simulated.draws import drawn
 from vramledger.methods.simulated.observed import observed
 from vramledger.methods.subject import Axis, Observation, Range
 from vramledger.simulate.capacity import Capacity
 from vramledger.simulate.from_deployment import settings_of
+from vramledger.simulate.judged import fewest_requests
 from vramledger.simulate.offered import read_offered
 from vramledger.simulate.pace import Pace
 from vramledger.simulate.run import (
@@ -29,7 +31,7 @@ from vramledger.simulate.sanity import offered_per_s
 from vramledger.workload.operators.prepared import prepared
 from vramledger.workload.operators.scale import LARGEST
 
-_FEWEST_REQUESTS: Final = 20  # in a thinned workload; fewer have no p95
+_FEWEST_REQUESTS: Final = 20  # in a thinned workload without latency limits; fewer have no p95
 _MOST_REQUESTS: Final = 4_000_000  # in a raised one, so that a search ends
 
 
@@ -49,17 +51,34 @@ def standing_of(question: Question) -> Standing | NotServed:
 
     Raises:
         BadInput: no workload, nothing in it, or a deployment that is none.
-        CannotKnow: a card, cache, feature or workload that cannot be simulated.
+        CannotKnow: a card, cache, feature or workload that cannot be simulated, or too few requests for a
+            percentile of the contract.
     """
     ready = ready_for(question)
     if isinstance(ready, NotServed):
         return ready
     with prepared(question.part, question.seed) as path:
         bench = bench_of(ready, read_offered(path, question.seed))
+    _refuse_few(bench)
     settings = settings_of(
         bench.deployment, bench.pool, prefix_caching=False, acceptance=question.acceptance
     )
     return Standing(ready, bench, can_hit(bench), expected(bench, settings), axis_of(question))
+
+
+def _refuse_few(bench: Bench) -> None:
+    """Raises CannotKnow where the workload has too few requests for a percentile of the contract."""
+    contract = bench.question.contract
+    needed = 1 if contract is None else fewest_requests(contract)
+    if len(bench.offered) < needed:
+        raise CannotKnow(
+            f"The workload has {_requests(len(bench.offered))}, and the contract's percentiles need {needed:,} or more "
+            "(p95 needs 20, p99 100), so no knee can be told; give a workload with more requests."
+        )
+
+
+def _requests(count: int) -> str:
+    return "1 request" if count == 1 else f"{count:,} requests"
 
 
 def axis_of(question: Question) -> Axis:
@@ -143,12 +162,14 @@ def _rates(standing: Standing) -> Range:
     start = bench.question.part.rate_scale
     rows = len(bench.offered) / start  # at factor 1
     arrive = offered_per_s(bench.offered)
+    contract = bench.question.contract
+    fewest = max(_FEWEST_REQUESTS, 1 if contract is None else fewest_requests(contract))
     return Range(
         start=start,
-        lowest=min(start, _FEWEST_REQUESTS / rows),
+        lowest=min(start, fewest / rows),
         highest=max(start, min(LARGEST, _MOST_REQUESTS / rows)),
         guess=None if arrive is None else start * standing.capacity.saturation_per_s / arrive,
-        why_lowest=f"fewer than {_FEWEST_REQUESTS} requests have no percentiles",
+        why_lowest=f"fewer than {fewest:,} requests have no such percentiles",
         why_highest=(
             f"a search plays {_MOST_REQUESTS:,} requests and {LARGEST:,.0f} times the arrivals at most"
         ),

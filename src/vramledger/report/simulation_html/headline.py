@@ -3,6 +3,7 @@
 from typing import Final
 
 from vramledger.report.number import share
+from vramledger.report.simulation_contract import few_text
 from vramledger.simulate.answers import Answers
 from vramledger.simulate.binding import BATCH, KV, SEQUENCES, TOKENS
 from vramledger.simulate.ends import Ends
@@ -61,17 +62,25 @@ def _verdict(found: Answers, ends: Ends | None) -> list[str]:
         return [f"the contract fails at {', '.join(failing[:_NAMED])}{rest}"]
     if not found.served_anybody:
         return ["nobody is served in time" if found.lines else "nobody is served"]
-    turning = [
-        each.expected.asked
-        for each in line_verdicts(found, ends)
-        if each.verdict is Verdict.NOT_AT_SLOW_END
-    ]
-    if turning:
-        return [
-            f"the contract holds as expected, and not at the slow end of the step times: {', '.join(turning[:_NAMED])}"
-        ]
+    undecided = _undecided(found, ends)
+    if undecided:
+        return [undecided]
     if any(line.holds is None for line in found.lines):
         return ["what was checked of the contract holds"]
     return [
         "the contract holds" + ("" if ends is None else ", at the slow end of the step times too")
     ]
+
+
+def _undecided(found: Answers, ends: Ends | None) -> str:
+    """Why a contract that does not fail cannot be signed, empty where it can."""
+    if found.few:
+        return f"the contract cannot be judged: too few requests for {few_text(found)}"
+    turning = [
+        each.expected.asked
+        for each in line_verdicts(found, ends)
+        if each.verdict is Verdict.NOT_AT_SLOW_END
+    ]
+    if not turning:
+        return ""
+    return f"the contract holds as expected, and not at the slow end of the step times: {', '.join(turning[:_NAMED])}"

@@ -17,6 +17,10 @@ _MOST: Final = 1e9  # tokens, requests: beyond it the question is a slip of the 
 _NEIGHBOURS: Final = "neighbours' prompts"
 
 
+class DoesNotStart(BadInput):
+    """The ledger says that the deployment does not start; the message is its reason."""
+
+
 def predict(
     deployment: Deployment,
     load: Load,
@@ -30,6 +34,7 @@ def predict(
     `preparing` is `prepare`, or what remembers what it said.
 
     Raises:
+        DoesNotStart: the ledger says so, and leaves no room for a request.
         BadInput: a load that means nothing, or requests that this deployment never serves.
         CannotKnow: the card's or the model's figures are missing.
     """
@@ -103,6 +108,8 @@ def _refuse_long(deployment: Deployment, load: Load) -> None:
 def _refuse_unheld(prepared: Prepared, load: Load) -> None:
     tokens = load.input_tokens + load.output_tokens
     if prepared.room.held(load.input_tokens, load.output_tokens) < 1:
+        if prepared.room.shortage:
+            raise DoesNotStart(prepared.room.shortage)
         raise BadInput(
             f"The KV cache does not hold one request of {tokens:.0f} tokens, so none is ever answered; "
             "use more GPUs, a smaller cache type or shorter requests."

@@ -142,6 +142,9 @@ def _line(line: Line) -> ContractLine:
     amount = line.amount
     latency = amount is not None and amount.name.endswith("_s")
     used = amount.value / amount.threshold if amount is not None and latency else None
+    if line.few is not None:  # nobody is told to buy on so few
+        few = f"{line.found} of {line.few.counted:,} requests, and {line.few.needed:,} are needed"
+        return ContractLine(line.asked, few, False, used)
     return ContractLine(line.asked, line.found, line.holds, used)
 
 
