@@ -278,6 +278,7 @@ def _listening(serve: Serve, host: str, tls: ssl.SSLContext | None) -> Iterator[
 
     async def stop() -> None:
         server.close()
+        await asyncio.sleep(0.02)  # whoever was just let in
         others = asyncio.all_tasks() - {asyncio.current_task()}
         for task in others:
             task.cancel()
