@@ -43,7 +43,7 @@ def fetch_all(
     """
     import uvloop
 
-    kept = _Kept()
+    kept = Kept()
 
     async def run() -> None:
         now = time.monotonic_ns()
@@ -56,7 +56,7 @@ def fetch_all(
     return kept.rows
 
 
-class _Kept:
+class Kept:
     """Rows in memory."""
 
     def __init__(self) -> None:
