@@ -46,8 +46,9 @@ def test_the_columns_are_filled_and_say_that_they_are_simulated(
     assert run(["size", plan_of(tmp_path, 2.0, 5.0), "--simulate", "--simulate-top", "2"]) == 0
     out = capsys.readouterr().out
     assert out.startswith(
-        "2 of 2 cards hold Qwen/Qwen3-8B with requests of up to 16,384 tokens. Memory was checked; 2 "
-        "candidates were SIMULATED for speed and queueing, not measured.\n"
+        "2 of 2 cards hold and serve Qwen/Qwen3-8B with requests of up to 16,384 tokens. Memory was "
+        "checked; 2 candidates were SIMULATED for speed and queueing, not measured.\n"
+        "Cheapest of 2 cards that hold and serve it (simulated): 1 x L40S, 1.00 an hour, TP1 x 1.\n"
     )
     assert (
         "daily, simulated: 3,600 synthetic requests (profile chat: https://github.com/Azure/"
@@ -117,9 +118,11 @@ def test_a_contract_that_nothing_meets_is_an_answer(
     assert run(arguments) == 1
     out = capsys.readouterr().out
     assert out.startswith(
-        "NOTHING SERVES IT AS AGREED: the card does not hold Qwen/Qwen3-8B with requests of up to "
+        "NOTHING SERVES IT AS AGREED: L40S holds Qwen/Qwen3-8B with requests of up to 16,384 tokens, "
+        "and in the simulation does not serve it. Memory was checked; "
     )
-    assert "L40S" in out.split("Cards that do not hold it:")[1]
+    assert "L40S" in out.split("Cards that hold it and do not serve it in the simulation:")[1]
+    assert "do not hold" not in out
     assert "In the simulation it does not serve daily: ttft_s p95 <= 0.0001 (" in out
     found = answered(capsys, plan, "--gpu", "L40S", "--simulate-top", "1", code=1)
     assert (found["holds"], found["fits"]) == (False, True)

@@ -5,6 +5,7 @@ from typing import Final
 
 from vramledger.report.context_limits import limits_text
 from vramledger.report.number import span
+from vramledger.report.sizing_headline import choice_lines, verdict
 from vramledger.report.sizing_simulated import simulated_lines
 from vramledger.report.table import table
 from vramledger.sizing.candidate import Candidate, CardResult, Holding, Margin, Sizing
@@ -19,6 +20,8 @@ _FEW: Final = 6  # cards up to which every choice is shown and explained
 _ROWS_A_CARD: Final = 3
 _MOST_CARDS: Final = 25  # fitting cards in one table
 _SIMULATED: Final = "the contract in simulation"
+_DO_NOT_SERVE: Final = "Cards that hold it and do not serve it in the simulation:"
+_DO_NOT_HOLD: Final = "Cards that do not hold it:"
 _CAP: Final = " (cap)"
 _NAMES: Final = 6  # names of failing cards told for one rule
 
@@ -30,8 +33,7 @@ def to_text(sizing: Sizing) -> str:
     few = len(sizing.cards) <= _FEW
     unmet = [f"DOES NOT HOLD: {sentence}" for sentence in sizing.unmet]
     warned = [f"WARNING: {sentence}" for sentence in sizing.warnings]
-    serving = sum(map(sizing.serves, sizing.cards))
-    lines = [*unmet, _verdict(sizing, serving), *warned, *sizing.notes]
+    lines = [*unmet, verdict(sizing), *choice_lines(sizing), *warned, *sizing.notes]
     if fitting:
         shown = fitting[:_MOST_CARDS]
         lines += ["", *_table(shown, _ROWS_A_CARD if few else 1, _money(sizing))]
@@ -43,47 +45,12 @@ def to_text(sizing: Sizing) -> str:
         lines += ["", "Add --gpu NAME for a card's launch command, margins and other layouts."]
     if sizing.limits is not None:
         lines += ["", *limits_text(sizing.limits)]
-    if failing:
-        lines += ["", "Cards that do not hold it:"]
-        lines += [f"  {line}" for line in (_each(failing) if few else _summed(failing))]
+    slow = [card for card in failing if any(c.fits for c in card.candidates)]
+    small = [card for card in failing if card not in slow]
+    for title, some in ((_DO_NOT_SERVE, slow), (_DO_NOT_HOLD, small)):
+        if some:
+            lines += ["", title, *(f"  {line}" for line in (_each(some) if few else _summed(some)))]
     return "\n".join(lines)
-
-
-def _verdict(sizing: Sizing, fitting: int) -> str:
-    if sizing.weights_unknown is not None:
-        return f"CANNOT KNOW: {sizing.weights_unknown} With those: {_held(sizing, fitting)}"
-    return _held(sizing, fitting)
-
-
-def _held(sizing: Sizing, fitting: int) -> str:
-    rest = "the rest: " if sizing.unmet else ""
-    what = f"{rest}{sizing.model} with requests of up to {sizing.max_model_len:,} tokens"
-    asked = len(sizing.cards)
-    if not fitting:
-        who = "the card does not hold" if asked == 1 else f"none of {asked} cards holds"
-        return f"{_none(sizing)}: {who} {what}. {_checked(sizing)}"
-    if asked == 1:
-        who = f"{sizing.cards[0].accelerator.name} holds"
-    else:
-        who = f"{fitting} of {asked} cards hold"
-    return f"{who} {what}. {_checked(sizing)}"
-
-
-def _none(sizing: Sizing) -> str:
-    """Why no card is recommended."""
-    if not sizing.fits:
-        return "NOTHING FITS"
-    if sizing.known:
-        return "NOTHING SERVES IT AS AGREED"
-    return "CANNOT KNOW whether what was not simulated serves it; of the rest"
-
-
-def _checked(sizing: Sizing) -> str:
-    if "speed" not in sizing.checked:
-        return "Memory was checked; speed and queueing were not."
-    played = sum(c.played for card in sizing.cards for c in card.candidates)
-    many = "candidate was" if played == 1 else "candidates were"
-    return f"Memory was checked; {played} {many} SIMULATED for speed and queueing, not measured."
 
 
 def _left_out(more: int) -> list[str]:

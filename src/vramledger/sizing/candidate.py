@@ -202,6 +202,18 @@ class Sizing:
         return best is not None and (best.played or not self.simulated)
 
     @property
+    def serving(self) -> tuple[Candidate, ...]:
+        """The best candidate of every card that holds the requirement as far as was asked."""
+        bests = (card.best for card in self.cards if self.serves(card))
+        return tuple(best for best in bests if best is not None)
+
+    @property
+    def cheapest(self) -> Candidate | None:
+        """Of `serving` with a price, the one that costs least; None without prices."""
+        priced = [c for c in self.serving if c.price_per_hour is not None]
+        return min(priced, key=lambda c: c.price_per_hour or 0.0, default=None)
+
+    @property
     def known(self) -> bool:
         """Whether the answer is known: the weights are, and something fits or is known not to.
 

@@ -13,14 +13,22 @@ from stored_workloads import column, request, stored
 from vramledger.engine.setting import Layout
 from vramledger.plan.recorded import read_recorded
 from vramledger.plan.requirement import Contract, Kind, Load, LoadUnit, Scenario
-from vramledger.sizing.candidate import Candidate, CardResult
+from vramledger.sizing.candidate import Candidate, CardResult, Margin
 from vramledger.sizing.search import size
+from vramledger.sizing.simulated.card_order import in_order
 from vramledger.sizing.simulated.choose import by_rank
 from vramledger.sizing.simulated.drawn import Drawn, write_drawn
 from vramledger.sizing.simulated.load import NotPlayable, Playable, playable
 from vramledger.sizing.simulated.ranking import ranked
-from vramledger.sizing.simulated.replicas import fewest, with_replicas
+from vramledger.sizing.simulated.replicas import (
+    AsExpected,
+    as_expected,
+    fewest,
+    with_replicas,
+    with_slow_end,
+)
 from vramledger.sizing.simulated.result import ContractLine, ScenarioRun, Seen, Simulated
+from vramledger.sizing.simulated.slow_end import with_cost_told
 from vramledger.sizing.simulated.words import queue_words, speed_words, why_not
 
 
@@ -148,11 +156,83 @@ def test_what_fails_at_the_slow_end_leaves_the_answer_open(card: CardResult) -> 
         assert (one.holds, one.known) == (False, known)
 
 
+def test_the_goodput_told_is_that_of_the_scenario_that_decides() -> None:
+    near = (ContractLine("ttft_s p95 <= 1", "0.9", True, 0.9),)
+    far = (ContractLine("ttft_s p95 <= 1", "0.1", True, 0.1),)
+    daily = ran(lines=far, goodput_per_hour=500.0)
+    peak = replace(ran(lines=near, goodput_per_hour=900.0), scenario="peak")
+    assert speed_words(Simulated((daily, peak))).endswith(", 900/h in peak")
+    slow = replace(daily, slow=seen(lines=(replace(far[0], used=0.95),)))
+    assert speed_words(Simulated((slow, peak))).endswith(", 500/h in daily")
+    fails = replace(daily, fails=("ttft_s p95 <= 1 (3)",))
+    assert speed_words(Simulated((fails, peak))).endswith(", 500/h in daily")
+    assert Simulated(()).deciding is None
+
+
+def at(candidate: Candidate, replicas: int, *fails: str, sure: bool = True) -> Candidate:
+    run = replace(ran(*fails), sure=sure)
+    return replace(with_replicas(candidate, replicas), simulated=Simulated((run,)))
+
+
+def test_replicas_that_the_slow_end_costs_are_told_and_a_margin() -> None:
+    base = replace(PLAIN, replicas=1)
+    played = (at(base, 1, "x"), at(base, 2, "x"), at(base, 4, "x", sure=False), at(base, 7))
+    assert as_expected(played, 1) == AsExpected(4, exact=False)
+    exact = as_expected((*played, at(base, 3, "x")), 1)
+    assert exact == AsExpected(4, exact=True)
+    assert as_expected((at(base, 1, "x", sure=False), at(base, 2)), 1) == AsExpected(1, exact=True)
+    assert as_expected((at(base, 1, "x"), base), 1) is None
+    found = with_slow_end(played[3], 1, exact)
+    assert found.reason == (
+        "Memory needs 1 replica, the speed that is asked for 7 (simulated: 4 as expected, 7 at the "
+        "slow end of the step times)."
+    )
+    saved = 3 * base.layout.world
+    assert found.margins[-1] == Margin("slow end of the step times (simulated)", 0, saved)
+    assert {margin.gpus for margin in found.margins[:-1]} <= {0}
+    bound = with_slow_end(played[3], 1, AsExpected(4, exact=False))
+    assert "(simulated: at most 4 as expected, 7 at the slow end" in bound.reason
+    assert bound.margins[-1].name == "slow end of the step times (simulated, at least)"
+    assert with_slow_end(played[3], 1, AsExpected(7, exact=True)) == played[3]
+
+
+def test_another_layout_that_does_with_fewer_gpus_as_expected_is_told(card: CardResult) -> None:
+    base = replace(card.candidates[0], fits=True, replicas=1, layout=Layout(), reason="Holds.")
+    open_end = of(base, replace(ran("x"), sure=False))
+    best = of(replace(base, layout=Layout(tp=2)), ran())
+    found = with_cost_told(replace(card, candidates=(best, open_end))).best
+    assert found is not None
+    assert found.reason == (
+        "Holds. 1 GPU as expected (TP1 x 1), 2 at the slow end of the step times (simulated)."
+    )
+    assert found.margins[-1] == Margin("slow end of the step times (simulated)", 0, 1)
+    sure = replace(card, candidates=(best, of(base, ran("x"))))
+    assert with_cost_told(sure) == sure
+
+
+def test_cards_are_ordered_by_the_price_of_what_passed(card: CardResult) -> None:
+    base = replace(card.candidates[0], fits=True, replicas=1)
+
+    def priced(price: float, *fails: str) -> CardResult:
+        one = replace(base, price_per_hour=price, simulated=Simulated((ran(*fails),)))
+        return replace(card, candidates=(one,))
+
+    dear, cheap, failing = priced(5.6), priced(2.5), priced(0.8, "x")
+    unplayed = replace(card, candidates=(replace(base, price_per_hour=0.5),))
+    asked = replace(question(), prices={"L40S": 1.5}, open_cards=False)
+    cards = [failing, unplayed, dear, cheap]
+    assert in_order(cards, asked) == [cheap, dear, unplayed, failing]
+    assert in_order(cards, replace(asked, prices={})) == cards
+    found = replace(size(question()), simulated=True, cards=tuple(cards))
+    assert found.cheapest == cheap.best
+    assert found.serving == (dear.best, cheap.best)
+
+
 def test_the_columns_say_the_slowest_scenario_that_people_wait_for() -> None:
     night = replace(ran(people=False, ttft_p95_s=900.0, queue_p95_s=800.0), scenario="nightly")
     held = (ContractLine("ttft_s p95 <= 1", "0.8", True),)
     found = Simulated((ran(lines=held), night))
-    assert speed_words(found) == "PASS, TTFT 800 ms, TPOT 31 ms, 2,400/h"
+    assert speed_words(found) == "PASS, TTFT 800 ms, TPOT 31 ms, 1,200/h in daily"
     assert queue_words(found) == "10 ms, drains"
     failing = Simulated((ran("ttft_s p95 <= 1 (3)", ttft_p95_s=float("inf"), queue_drains=False),))
     assert speed_words(failing) == "FAIL, TTFT inf, TPOT 31 ms, 1,200/h"

@@ -5,7 +5,6 @@ from typing import Final
 
 from vramledger.frozen import frozen
 from vramledger.sizing.candidate import Candidate, CardResult, Smaller
-from vramledger.sizing.simulated.result import ContractLine, ScenarioRun
 
 TIE: Final = (
     0.01  # goodputs that differ by less are alike: which requests end inside the span decides that
@@ -54,17 +53,12 @@ class _Merit:
 
 def _merit_of(candidate: Candidate) -> _Merit:
     runs = () if candidate.simulated is None else candidate.simulated.runs
-    used = (line.used for run in runs for line in _pessimistic(run) if line.used is not None)
     waited = [run.main.e2e_p95_s for run in runs if run.people_wait]
     return _Merit(
         goodput=sum(run.main.goodput_per_hour or 0.0 for run in runs),
-        used=max(used, default=0.0),
+        used=max((run.used for run in runs), default=0.0),
         e2e_s=max((each for each in waited if each is not None), default=0.0),
     )
-
-
-def _pessimistic(run: ScenarioRun) -> tuple[ContractLine, ...]:
-    return run.main.lines if run.slow is None else run.slow.lines
 
 
 def _most_goodput(candidates: Sequence[Candidate]) -> dict[int, float]:

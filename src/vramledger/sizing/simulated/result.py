@@ -62,6 +62,17 @@ class ScenarioRun:
     )
     sure: bool = True
 
+    @property
+    def pessimistic(self) -> Seen:
+        """What decides: the slow end where that was played."""
+        return self.main if self.slow is None else self.slow
+
+    @property
+    def used(self) -> float:
+        """The largest share of a limit that is used up; 0 without one."""
+        shares = (line.used for line in self.pessimistic.lines if line.used is not None)
+        return max(shares, default=0.0)
+
 
 @frozen
 class Simulated:
@@ -74,6 +85,17 @@ class Simulated:
     def fails(self) -> tuple[str, ...]:
         """Why the candidate is not recommended; empty where nothing speaks against it."""
         return tuple(f"{run.scenario}: {reason}" for run in self.runs for reason in run.fails)
+
+    @property
+    def deciding(self) -> ScenarioRun | None:
+        """The scenario that fails, else that comes nearest to a limit, else that people wait longest in."""
+        return max(
+            self.runs,
+            key=lambda run: (
+                bool(run.fails), run.used, run.people_wait, run.main.ttft_p95_s or 0.0
+            ),
+            default=None,
+        )  # fmt: skip
 
     @property
     def fails_surely(self) -> bool:

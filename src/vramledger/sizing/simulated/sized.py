@@ -13,11 +13,13 @@ from vramledger.frozen import frozen
 from vramledger.sizing.candidate import Candidate, CardResult, Sizing
 from vramledger.sizing.evaluate import Evaluator
 from vramledger.sizing.question import Question
+from vramledger.sizing.simulated.card_order import in_order
 from vramledger.sizing.simulated.choose import Place, by_rank, fitting
 from vramledger.sizing.simulated.load import NotPlayable, Playable, playable
 from vramledger.sizing.simulated.play import Act, Announce, Stage, play
 from vramledger.sizing.simulated.ranking import passes, ranked
-from vramledger.sizing.simulated.replicas import fewest
+from vramledger.sizing.simulated.replicas import as_expected, fewest, with_slow_end
+from vramledger.sizing.simulated.slow_end import with_cost_told
 from vramledger.sizing.simulated.words import queue_words, speed_words, why_not
 from vramledger.workload.operators.prepared import Part, prepared
 
@@ -50,6 +52,7 @@ def simulated(sizing: Sizing, question: Question, asked: Asked, announce: Announ
         acts, notes = found
         stage = Stage(Evaluator(question), acts, asked.seed, announce)
         cards = _played(stage, sizing.cards, asked.top) if acts else sizing.cards
+    cards = in_order(cards, question)
     checked = (
         (*sizing.checked, *_CHECKED)
         if any(c.played for card in cards for c in card.candidates)
@@ -97,7 +100,10 @@ def _played(stage: Stage, cards: Sequence[CardResult], top: int) -> list[CardRes
         if not any(map(passes, table[number])):
             _go_on(stage, table, fitting(cards, number))
         _compare(stage, table[number])
-    return [ranked(card, candidates) for card, candidates in zip(cards, table, strict=True)]
+    return [
+        with_cost_told(ranked(card, candidates))
+        for card, candidates in zip(cards, table, strict=True)
+    ]
 
 
 def _play_each(
@@ -153,7 +159,11 @@ def _with_fewest(stage: Stage, failing: Candidate, most: int | None = None) -> C
         return passes(tried[candidate.replicas])
 
     more = fewest(failing, enough, most)
-    return None if more is None else tried[more.replicas]
+    if more is None:
+        return None
+    found = tried[more.replicas]
+    expected = as_expected((failing, *tried.values()), failing.replicas)
+    return found if expected is None else with_slow_end(found, failing.replicas, expected)
 
 
 def _with(stage: Stage, candidate: Candidate) -> Candidate:

@@ -1,19 +1,19 @@
 """Speed and queue of a simulated candidate in a few words each, for a column of a table."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 
 from vramledger.sizing.simulated.result import ScenarioRun, Seen, Simulated
 from vramledger.units import format_seconds
 
 
 def speed_words(found: Simulated) -> str:
-    """``PASS, TTFT 820 ms, TPOT 31 ms, 12,300/h``: p95 of the slowest scenario, goodput of all."""
+    """``PASS, TTFT 820 ms, TPOT 31 ms, 12,300/h``: p95 of the slowest scenario, goodput of the deciding."""
     seen = _waited_for(found)
     parts = [
         _verdict(found),
         f"TTFT {_seconds(_worst(each.ttft_p95_s for each in seen))}",
         f"TPOT {_seconds(_worst(each.tpot_p95_s for each in seen))}",
-        *_goodput([run.main for run in found.runs]),
+        *_goodput(found),
     ]
     return ", ".join(part for part in parts if part)
 
@@ -46,9 +46,13 @@ def _checked(run: ScenarioRun) -> bool:
     return any(line.holds is not None for line in run.main.lines)
 
 
-def _goodput(seen: Sequence[Seen]) -> list[str]:
-    hourly = [each.goodput_per_hour for each in seen if each.goodput_per_hour is not None]
-    return [f"{sum(hourly):,.0f}/h"] if hourly else []
+def _goodput(found: Simulated) -> list[str]:
+    """Of one scenario: they are played one by one, and what each reaches does not add up."""
+    run = found.deciding
+    if run is None or run.main.goodput_per_hour is None:
+        return []
+    whose = f" in {run.scenario}" if len(found.runs) > 1 else ""
+    return [f"{run.main.goodput_per_hour:,.0f}/h{whose}"]
 
 
 def _worst(values: Iterable[float | None]) -> float | None:
