@@ -284,7 +284,7 @@ def test_a_plan_states_its_own_load(
     assert run(["size", str(plan), *option.split()]) == 2
     assert capsys.readouterr().err == (
         "vram: The plan states the load, its lengths and its contract; leave out --users, "
-        "--concurrent, --rate, --rate-scale, --profile, --workload, --success and --factor.\n"
+        "--concurrent, --rate, --rate-scale, --profile, --workload, --from-run, --success and --factor.\n"
     )
 
 
