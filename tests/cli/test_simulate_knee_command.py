@@ -307,9 +307,10 @@ def test_a_workload_of_one_request_ends_in_a_sentence(
 ) -> None:
     one = request(0, arrival_s=0.0, input_tokens=100, output_tokens=10)
     stored(folder / "w.parquet", [one])
-    assert simulated("--knee", "--limit", "ttft p95 <= 1ms") == ExitCode.DOES_NOT_HOLD
-    assert "No load keeps the contract: even at x1, the lowest that was tried" in (
-        capsys.readouterr().out
+    assert simulated("--knee", "--limit", "ttft p95 <= 1ms") == ExitCode.CANNOT_KNOW
+    assert capsys.readouterr().err == (
+        "vram: The workload has 1 request, and the contract's percentiles need 20 or more (p95 needs 20, p99 100), so "
+        "no knee can be told; give a workload with more requests.\n"
     )
 
 
