@@ -65,11 +65,17 @@ def test_the_table_has_the_base_and_each_change_with_its_effect(
         "contract    ttft_s p95 <= 1",
         "points      4",
     ]
+    assert lines[4:6] == ["judged      at the slow end of the step times too", "best        base"]
     for title in ("SIMULATED with the workload's prefix hits", "SIMULATED without prefix hits"):
         place = lines.index(title)
         assert lines[place + 1].split()[:3] == ["change", "verdict", "GPUs"]
         table = [line.split("  ")[0] for line in lines[place + 3 : place + 7]]
-        assert table == ["base", "max-num-seqs=1", "max-num-seqs=64", "tensor-parallel-size=3"]
+        assert table == [
+            "base (best)",
+            "max-num-seqs=1",
+            "max-num-seqs=64",
+            "tensor-parallel-size=3",
+        ]
         assert "PASS" in lines[place + 3]
         assert "FAIL" in lines[place + 4]
         assert lines[place + 6].split()[1] == "refused"
@@ -79,7 +85,7 @@ def test_the_table_has_the_base_and_each_change_with_its_effect(
     reasons = lines[lines.index("NOT SIMULATED") + 1 :]
     assert reasons[0].startswith("tensor-parallel-size=3: ")
     assert reasons[0].endswith(".")
-    assert any(line.startswith("note: Step times are ") for line in lines)
+    assert any(line.startswith("note: base: Step times are ") for line in lines)
 
 
 @pytest.mark.usefixtures("folder")
@@ -155,7 +161,9 @@ def test_a_search_ends_in_three_trials(capsys: pytest.CaptureFixture[str]) -> No
     assert lines[4].startswith("objective   the fewest GPUs that keep the contract")
     assert lines[5].startswith("search      up to 2 GPUs; ")
     assert lines[6].startswith("equal       goodput within 1%")
-    assert lines[7].endswith(" on 1 x H100-80GB-SXM, which keeps the contract in simulation")
+    assert lines[7].endswith(
+        " on 1 x H100-80GB-SXM, which keeps the contract in simulation, at the slow end of the step times too"
+    )
     place = lines.index(
         "THREE LIVE TRIALS would confirm it; serve each w.parquet at x1 its arrivals"
     )
@@ -288,6 +296,13 @@ def test_nonsense_is_refused_in_a_sentence(capsys: pytest.CaptureFixture[str]) -
     assert refused(capsys, *base, "--set", "tp=2", "--ray", "auto", "--jobs", "2") == (
         "--jobs counts processes here, and --ray simulates elsewhere; choose one."
     )
+    assert refused(capsys, *base, "--set", "max-num-seqs=abc") == (
+        "--set max-num-seqs is 'abc', which is not a count; write a whole number, or one with a suffix such as "
+        "32k (32000) or 32K (32768)."
+    )
+    assert refused(capsys, *base, "--set", "gpu-memory-utilization=0.8,much") == (
+        "--set gpu-memory-utilization has the value much, which is no number."
+    )
     assert "max-nom-seqs" in refused(capsys, *base, "--set", "max-nom-seqs=4")
     assert "nowhere.parquet" in refused(
         capsys, LAUNCH, *CARD, "--workload", "nowhere.parquet", "--set", "tp=2"
@@ -302,3 +317,35 @@ def test_a_sweep_of_which_nothing_is_known_ends_in_3(capsys: pytest.CaptureFixtu
     lines = capsys.readouterr().out.splitlines()
     reasons = lines[lines.index("NOT SIMULATED") + 1 :]
     assert [line.split(": ")[0] for line in reasons] == ["base", "tensor-parallel-size=2"]
+
+
+def test_an_empty_workload_is_refused_before_anything_starts(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    stored(folder / "empty.parquet", chats(0, span_s=60))
+    said = refused(capsys, LAUNCH, *CARD, "--workload", "empty.parquet", "--set", "tp=2")
+    assert said == "empty.parquet holds no request; import logs that do, or name another workload."
+
+
+@pytest.mark.usefixtures("folder")
+def test_what_holds_as_expected_only_is_inconclusive_as_in_a_simulation(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    expected = answered(capsys, "--set", "max-num-seqs=64")["base"]["own"]["tpot_p95_s"]
+    limit = ("--limit", f"tpot_s p95 <= {expected * 1.05}")
+    alone = [LAUNCH, *CARD, "--workload", "w.parquet", *limit, "-o", "run"]
+    assert run(["simulate", *alone]) == ExitCode.CANNOT_KNOW
+    capsys.readouterr()
+    found = answered(capsys, "--set", "max-num-seqs=64", *limit, code=ExitCode.CANNOT_KNOW)
+    rows = (found["base"], *found["points"])
+    assert {(row["verdict"], row["slow_end"]) for row in rows} == {("INCONCLUSIVE", False)}
+    assert found["best"] is None
+    swept("--search", "--gpus", "1", *limit, code=ExitCode.CANNOT_KNOW)
+    lines = capsys.readouterr().out.splitlines()
+    assert any(line.startswith("judged      the finalists at the slow end ") for line in lines)
+    assert any(
+        line.endswith(
+            ", which keeps the contract as expected, not at the slow end of the step times"
+        )
+        for line in lines
+    )

@@ -10,6 +10,7 @@ from vramledger.cli.simulate_asked import question_of
 from vramledger.cli.workload.progress_bar import progress_bar
 from vramledger.errors import BadInput
 from vramledger.methods.sweep.base import Base
+from vramledger.methods.sweep.best import play_list
 from vramledger.methods.sweep.candidates import Bounds
 from vramledger.methods.sweep.compare import Swept, compared, searched
 from vramledger.methods.sweep.grid import Axis, axes_of, grid, one_at_a_time
@@ -70,7 +71,8 @@ def swept(asked: Mapping[str, Any]) -> Swept:
             found = search(sweep, bounds, objective, bar, prices, knee=asked["knee"])
             return searched(base, found)
         points = grid(axes) if asked["grid"] else one_at_a_time(axes)
-        return compared(base, sweep.play(points, bar, knee=asked["knee"]), prices)
+        results = play_list(sweep, points, bar, prices, knee=asked["knee"])
+        return compared(base, results, prices)
 
 
 def base_of(asked: Mapping[str, Any]) -> Base:
@@ -81,7 +83,9 @@ def base_of(asked: Mapping[str, Any]) -> Base:
     """
     of_simulate = {name: value for name, value in asked.items() if name not in _OWN}
     question = question_of({**_defaults(asked["launch"]), **of_simulate})
-    read_metadata(question.part.workload)  # what is no workload is refused before anything starts
+    path = question.part.workload
+    if not read_metadata(path).rows:  # what is no workload is refused here too
+        raise BadInput(f"{path} holds no request; import logs that do, or name another workload.")
     plan = asked["launch"] if is_plan(asked["launch"]) else None
     return Base(
         question,

@@ -3,6 +3,7 @@
 from math import isinf
 from typing import Final
 
+from vramledger.methods.sweep.best import FINALISTS
 from vramledger.methods.sweep.columns import NO_HITS, OWN
 from vramledger.methods.sweep.compare import Compared, Effect, Swept
 from vramledger.methods.sweep.row import Row, Status, Verdict
@@ -38,8 +39,7 @@ def to_text(found: Swept) -> str:
     lines += _effects(found) if found.found is None else winner_lines(found.found)
     lines += [] if found.found is None else trial_lines(found)
     lines += [*tensor_lines(found.tensor_steps), *_reasons(found)]
-    if found.start is not None and found.start.notes:
-        lines += ["", *(f"note: {note}" for note in found.start.notes)]
+    lines += _notes(found)
     if found.results.interrupted:
         done, asked = len(found.rows), found.results.asked
         lines += ["", f"interrupted: {done:,} of {asked:,} points were simulated."]
@@ -70,17 +70,46 @@ def _title(found: Swept) -> list[str]:
         f"base        {case.model.id} on {case.accelerator.name}",
         f"contract    {limits}",
         f"points      {len(found.rows):,}" + (f", {reused:,} known before" if reused else ""),
+        *(_judged(found) if found.found is None and contract is not None else []),
     ]
 
 
+def _judged(found: Swept) -> list[str]:
+    """At which step times the verdicts hold, and the best where one keeps the contract for certain."""
+    lines = ["judged      at the slow end of the step times too"]
+    if any(row.at_expected_only and row.verdict is Verdict.PASS for row in found.rows):
+        lines = [
+            f"judged      at the expected step times; the best {FINALISTS} at the slow end too"
+        ]
+    best = found.best
+    return lines if best is None else [*lines, f"best        {best.point.label}"]
+
+
+def _notes(found: Swept) -> list[str]:
+    """What to know of the base's figures, and what of the best's where that differs."""
+    of_base = () if found.start is None else found.start.notes
+    best = found.best
+    of_best = () if best is None else tuple(note for note in best.notes if note not in of_base)
+    lines = [f"note: base: {note}" for note in of_base]
+    lines += [f"note: best: {note}" for note in of_best]
+    return ["", *lines] if lines else []
+
+
 def _table(found: Swept, prefix: str) -> list[str]:
-    rows = _shown(found)
+    rows, best = _shown(found), found.best
     cells = columns(rows, found.prices)
     named = _named if found.found is None else settings_cells
     first = ["change"] if found.found is None else list(SETTINGS)
     head = [*first, "verdict", "GPUs", *(column.head for column in cells), "limit"]
-    lines = [[*named(row), *_cells(row, cells, prefix)] for row in rows]
+    first_cells = [_marked(named(row)) if row is best else named(row) for row in rows]
+    lines = [
+        [*cell, *_cells(row, cells, prefix)] for cell, row in zip(first_cells, rows, strict=True)
+    ]
     return table(head, lines, frozenset(range(len(first) + 1, len(head) - 1)))
+
+
+def _marked(cells: list[str]) -> list[str]:
+    return [f"{cells[0]} (best)".strip(), *cells[1:]]
 
 
 def _named(row: Row) -> list[str]:
@@ -96,10 +125,16 @@ def _shown(found: Swept) -> tuple[Row, ...]:
 
 def _cells(row: Row, cells: tuple[Column, ...], prefix: str) -> list[str]:
     gpus = row.columns.get("gpus")
-    verdict = (row.verdict or "-") if row.simulated else row.status.value
+    verdict = _verdict(row) if row.simulated else row.status.value
     limit = str(row.figure("bound_by", prefix) or "").replace("_", " ")
     counted = "-" if gpus is None else str(gpus)
     return [str(verdict), counted, *(cell.say(row, prefix) for cell in cells), limit]
+
+
+def _verdict(row: Row) -> str:
+    if row.verdict is Verdict.PASS and row.at_expected_only:
+        return "PASS, expected"
+    return row.verdict or "-"
 
 
 _THROUGHPUT: Final = {
@@ -127,7 +162,11 @@ def _effect(point: Compared, found: Swept) -> list[str]:
         return [f"{row.point.label}: same as base"]
     if not point.effects:
         return []
-    parts = _throughput(point, found) + _ratios(point, _CAPACITY) + _ratios(point, _LATENCY)
+    parts = (
+        _throughput(point, found)
+        + _ratios(point, found, _CAPACITY)
+        + _ratios(point, found, _LATENCY)
+    )
     parts += [f"{line} no longer holds" for line in point.broke]
     parts += [f"{line} holds now" for line in point.mended]
     return [f"{row.point.label}: {'; '.join([*parts, *_contract(point, found)])}"]
@@ -138,11 +177,15 @@ def _throughput(point: Compared, found: Swept) -> list[str]:
     sides = (found.start, point.row)
     if all(side is not None and side.columns.get("limited_by_arrivals") for side in sides):
         return ["throughput limited by arrivals"]
-    return _ratios(point, _THROUGHPUT)
+    return _ratios(point, found, _THROUGHPUT)
 
 
-def _ratios(point: Compared, titles: dict[str, str]) -> list[str]:
-    known = ((title, point.effect(name)) for name, title in titles.items())
+def _ratios(point: Compared, found: Swept, titles: dict[str, str]) -> list[str]:
+    """The ratios; those per GPU only where the GPUs differ, as they repeat the others elsewhere."""
+    before = None if found.start is None else found.start.columns.get("gpus")
+    same = point.row.columns.get("gpus") == before
+    shown = {name: title for name, title in titles.items() if not (same and "per_gpu" in name)}
+    known = ((title, point.effect(name)) for name, title in shown.items())
     return [
         f"{title} {_change(effect)}"
         for title, effect in known

@@ -34,6 +34,7 @@ def to_json(found: Swept) -> dict[str, Any]:
         "done": len(found.rows),
         "reused": found.results.reused,
         "interrupted": found.results.interrupted,
+        "best": None if found.best is None else found.best.columns["point"],
         "base": None if found.start is None else _row(found.start),
         "points": [_compared(point) for point in found.points],
         "tensor_steps": [_tensor_step(step) for step in found.tensor_steps],

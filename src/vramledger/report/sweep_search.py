@@ -45,6 +45,10 @@ def search_lines(found: Found) -> list[str]:
             "a simulation tells; then the price, the GPUs, and the fewest changes from the base decide"
         ),
         f"best        {_best(found)}",
+        (
+            "judged      the finalists at the slow end of the step times too, the screen at the expected step "
+            "times only"
+        ),
         *_owing(found),
     ]
 
@@ -70,8 +74,14 @@ def _best(found: Found) -> str:
     if best is None:
         return "nothing that was tried starts"
     where = _where(best, found)
+    if best.keeps:
+        return f"{where}, which keeps the contract in simulation, at the slow end of the step times too"
     if best.verdict is Verdict.PASS:
-        return f"{where}, which keeps the contract in simulation"
+        return f"{where}, which keeps the contract in simulation at the expected step times"
+    if best.verdict is Verdict.INCONCLUSIVE and best.columns.get("slow_end") is False:
+        return (
+            f"{where}, which keeps the contract as expected, not at the slow end of the step times"
+        )
     if best.verdict is Verdict.INCONCLUSIVE:
         return f"{where}, of whose contract a line was not checked"
     return f"no settings keep the contract; {where} comes nearest"

@@ -5,7 +5,7 @@ from typing import Any
 from vramledger.methods.sweep.compare import Swept
 from vramledger.methods.sweep.found import Found, Winner
 from vramledger.methods.sweep.objective import KNEE_TOLERANCE, TOLERANCE
-from vramledger.methods.sweep.row import Row, Verdict
+from vramledger.methods.sweep.row import Row
 from vramledger.methods.sweep.trials import Trial
 from vramledger.report.sweep_trials import decides, watched
 
@@ -21,7 +21,7 @@ def search_json(swept: Swept) -> dict[str, Any] | None:
         "most_gpus": found.bounds.most_gpus,
         "rounds": found.rounds,
         "equal_within": {"goodput": TOLERANCE, "highest_load": KNEE_TOLERANCE},
-        "holds": best is not None and best.verdict is Verdict.PASS,
+        "holds": best is not None and best.keeps,
         "best": _hash(best),
         "best_owing_evidence": _hash(found.best_owing),
         "ranking": [row.columns["point"] for row in found.ranking],

@@ -6,6 +6,7 @@ from typing import Final
 from vramledger.errors import ExitCode
 from vramledger.frozen import frozen
 from vramledger.methods.sweep.base import Base
+from vramledger.methods.sweep.best import best_of
 from vramledger.methods.sweep.found import Found
 from vramledger.methods.sweep.prices import UNPRICED, Prices
 from vramledger.methods.sweep.row import Row, Status, Verdict
@@ -82,16 +83,23 @@ class Swept:
     prices: Prices = UNPRICED
 
     @property
+    def best(self) -> Row | None:
+        """The best row of a search, or of a list that keeps the contract for certain."""
+        if self.found is not None:
+            return self.found.best
+        return best_of(self.rows, self.start, self.prices)
+
+    @property
     def rows(self) -> tuple[Row, ...]:
         return self.results.rows
 
     @property
     def exit_code(self) -> ExitCode:
-        """Whether some point serves the load: keeps the contract, or starts where there is none."""
+        """Whether some point serves the load: keeps the contract at the slow end too, or starts where there is none."""
         rows = self.rows
-        if any(row.simulated and row.verdict in (None, Verdict.PASS) for row in rows):
+        if any(row.keeps or (row.simulated and row.verdict is None) for row in rows):
             return ExitCode.HOLDS
-        unknown = any(row.verdict is Verdict.INCONCLUSIVE for row in rows)
+        unknown = any(row.verdict in (Verdict.PASS, Verdict.INCONCLUSIVE) for row in rows)
         return (
             ExitCode.CANNOT_KNOW
             if unknown or all(row.status is Status.UNKNOWN for row in rows)

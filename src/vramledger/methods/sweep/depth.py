@@ -13,12 +13,14 @@ class Depth:
     """`share` of the requests are simulated, the ones in a row that come fastest.
 
     With `bound`, points whose queue must grow by theory are not simulated; with `knee`, the highest load
-    that keeps the contract is searched too, by some thirty further simulations.
+    that keeps the contract is searched too, by some thirty further simulations. With `ends`, what keeps the
+    contract at the expected step times is played again at their slow end.
     """
 
     share: float = 1.0
     bound: bool = False
     knee: bool = False
+    ends: bool = False
 
 
 FULL: Final = Depth()

@@ -12,6 +12,7 @@ from vramledger.methods.sweep.laid_out import known, saturation, simulated
 from vramledger.methods.sweep.point import Point
 from vramledger.methods.sweep.row import Row, Status
 from vramledger.methods.sweep.settings import changed
+from vramledger.simulate.ends import with_ends
 from vramledger.simulate.from_deployment import settings_of
 from vramledger.simulate.offered import Offered, read_offered
 from vramledger.simulate.run import (
@@ -59,6 +60,8 @@ class Evaluator:
         found = simulate_case(question, _silent, busiest(offered, self._base.depth.share))
         if isinstance(found, NotServed):
             return _unplayed(Status.NO_START, found.reason)
+        if self._base.depth.ends and found.main.answers.lines and found.main.answers.holds:
+            found = with_ends(found, _silent)
         return {**simulated(found), **(highest_load(question) if self._base.depth.knee else {})}
 
     def _read(self, question: Question) -> Offered:

@@ -7,7 +7,14 @@ from vramledger.errors import BadInput
 from vramledger.frozen import frozen
 from vramledger.methods.sweep.base import Base
 from vramledger.methods.sweep.point import Point, point_of
-from vramledger.methods.sweep.settings import OPTION, PARTS, VERSION, canonical_name, changed
+from vramledger.methods.sweep.settings import (
+    OPTION,
+    PARTS,
+    VERSION,
+    canonical_name,
+    changed,
+    refuse_no_number,
+)
 from vramledger.units import parse_count
 
 MOST_POINTS: Final = 100_000
@@ -49,6 +56,8 @@ def _try_each(axes: tuple[Axis, ...], base: Base) -> None:
         if versions and axis.name not in PARTS:
             continue
         for value in axis.values:
+            if axis.name not in PARTS:
+                refuse_no_number(axis.name, value, base)
             changed(base, point_of({axis.name: value}))
 
 

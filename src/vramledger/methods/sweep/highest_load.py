@@ -1,4 +1,4 @@
-"""The highest load that keeps the contract at a point, as columns of its row."""
+"""The highest load that keeps the contract at a point, at the slow end of the step times, as columns of its row."""
 
 from typing import Any, Final
 
@@ -7,6 +7,7 @@ from vramledger.methods.knee.probes import Probes
 from vramledger.methods.knee.search import Limit, highest
 from vramledger.methods.simulated.subject import SimulatedSubject, standing_of
 from vramledger.methods.subject import Axis, Goal
+from vramledger.simulate.pace import Pace
 from vramledger.simulate.run import NotServed, Question
 
 KNEE_TOLERANCE: Final = TOLERANCE
@@ -21,7 +22,8 @@ def highest_load(question: Question) -> dict[str, Any]:
     standing = standing_of(question)
     if isinstance(standing, NotServed):
         return {}
-    probes = Probes(SimulatedSubject(standing, hits=standing.hits), _silent)
+    subject = SimulatedSubject(standing, hits=standing.hits, pace=Pace.SLOW)
+    probes = Probes(subject, _silent)
     return _columns(highest(probes, Goal.CONTRACT, KNEE_TOLERANCE), standing.axis)
 
 

@@ -1,7 +1,7 @@
 """A simulated point laid out as the columns of a row."""
 
 import json
-from typing import Any
+from typing import Any, Final
 
 from vramledger.engine.vllm.deployment import Deployment
 from vramledger.methods.sweep.columns import (
@@ -18,8 +18,18 @@ from vramledger.simulate.binding import IDLE
 from vramledger.simulate.capacity import Capacity
 from vramledger.simulate.policies import VLLM
 from vramledger.simulate.run import Played, Question, Simulation
+from vramledger.simulate.verdict import Verdict as Decision
+from vramledger.simulate.verdict import verdict_of
 
 _HOUR_S = 3600.0
+_VERDICTS: Final = {
+    Decision.HOLDS: Verdict.PASS,
+    Decision.NOT_AT_SLOW_END: Verdict.INCONCLUSIVE,
+    Decision.TOO_FEW: Verdict.INCONCLUSIVE,
+    Decision.NOT_CHECKED: Verdict.INCONCLUSIVE,
+    Decision.ONLY_AT_FAST_END: Verdict.FAIL,
+    Decision.FAILS: Verdict.FAIL,
+}
 _NEARLY = 0.98  # of what arrives: then no more throughput is asked for
 
 
@@ -58,6 +68,7 @@ def simulated(found: Simulation) -> dict[str, Any]:
         "arrivals_per_s": found.sanity.offered_per_s,
         "limited_by_arrivals": _limited_by_arrivals(found),
         "verdict": _verdict(found),
+        "slow_end": None if found.ends is None else found.ends.slow.holds,
         "broken": SEPARATOR.join(broken) if answers.lines else None,
         "basis": str(found.basis),
         "notes": json.dumps(found.notes),
@@ -98,10 +109,9 @@ def _verdict(found: Simulation) -> str | None:
     answers = found.main.answers
     if not answers.lines:
         return None
-    if not answers.holds:
-        return Verdict.FAIL.value
+    verdict = _VERDICTS[verdict_of(found)]
     unchecked = any(line.holds is None for line in answers.lines)
-    return (Verdict.INCONCLUSIVE if unchecked else Verdict.PASS).value
+    return (Verdict.INCONCLUSIVE if unchecked and verdict is Verdict.PASS else verdict).value
 
 
 def _figures(played: Played, gpus: int) -> dict[str, Any]:

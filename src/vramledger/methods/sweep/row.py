@@ -50,6 +50,17 @@ class Row:
         return None if found is None else Verdict(found)
 
     @property
+    def keeps(self) -> bool:
+        """Whether it keeps the contract at the slow end of the step times too."""
+        return self.verdict is Verdict.PASS and bool(self.columns.get("slow_end"))
+
+    @property
+    def at_expected_only(self) -> bool:
+        """Whether it keeps the contract at the expected step times, and the slow end was not simulated."""
+        held = self.verdict in (Verdict.PASS, Verdict.INCONCLUSIVE)
+        return held and self.columns.get("slow_end") is None
+
+    @property
     def has_own(self) -> bool:
         """Whether the workload's own prefix hits were simulated too."""
         return self.columns.get(f"{OWN}offered") is not None

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Protocol, Self
+from typing import Any, Final, Protocol, Self
 
 from vramledger.frozen import frozen
 from vramledger.methods.sweep.base import Base, digest, identity
@@ -11,6 +11,8 @@ from vramledger.methods.sweep.depth import FULL, Depth
 from vramledger.methods.sweep.point import Point
 from vramledger.methods.sweep.row import Row
 from vramledger.methods.sweep.store import Store
+
+_KNEE: Final = ("knee", "knee_level", "knee_per_s")
 
 Progress = Callable[[int, int], None]  # points that are done, and all
 
@@ -54,16 +56,27 @@ class Sweep:
         if self._store is not None:
             self._store.close()
 
-    def play(self, points: Sequence[Point], progress: Progress, *, knee: bool = False) -> Results:
+    def play(
+        self,
+        points: Sequence[Point],
+        progress: Progress,
+        *,
+        knee: bool = False,
+        ends: bool = True,
+    ) -> Results:
         """The rows of these points, with their highest loads where `knee`; Ctrl-C ends it with those done.
+
+        With `ends`, what keeps the contract is judged at the slow end of the step times too.
 
         Raises:
             BadInput: results cannot be written, or the workers cannot be reached.
         """
         hashes = {point: point.hash(self._digest) for point in points}
-        missing = [point for point, named in hashes.items() if self._lacks(named, knee=knee)]
-        base = replace(self.base, depth=replace(FULL, knee=knee))
-        reused = len(self._before.intersection(hashes.values()))
+        missing = [
+            point for point, named in hashes.items() if self._lacks(named, knee=knee, ends=ends)
+        ]
+        base = replace(self.base, depth=replace(FULL, knee=knee, ends=ends))
+        reused = len(self._before.intersection(hashes.values()) - {hashes[one] for one in missing})
         done = len(hashes) - len(missing)
         progress(done, len(hashes))
         interrupted = False
@@ -96,14 +109,23 @@ class Sweep:
         rows = tuple(self._screened[named] for named in hashes.values() if named in self._screened)
         return Results(rows, len(hashes), 0, interrupted)
 
-    def _lacks(self, named: str, *, knee: bool) -> bool:
+    def _lacks(self, named: str, *, knee: bool, ends: bool) -> bool:
         row = self._known.get(named)
-        return row is None or (knee and row.simulated and row.columns.get("knee") is None)
+        if row is None or (ends and row.at_expected_only):
+            return True
+        return knee and row.simulated and row.columns.get("knee") is None
 
     def _keep(self, row: Row) -> None:
+        known = self._known.get(row.columns["point"])
+        if known is not None and row.columns.get("knee") is None:  # it was searched before
+            row = Row(row.point, {**row.columns, **_knee(known)})
         self._known[row.columns["point"]] = row
         if self._store is not None:
             self._store.add(row)
 
     def _asked(self, hashes: Iterable[str]) -> tuple[Row, ...]:
         return tuple(self._known[named] for named in hashes if named in self._known)
+
+
+def _knee(row: Row) -> dict[str, Any]:
+    return {name: row.columns.get(name) for name in _KNEE}

@@ -17,6 +17,7 @@ from vramledger.simulate.planned import planned
 from vramledger.simulate.policies import VLLM, policy_named
 from vramledger.simulate.routing.registry import ROUTERS
 from vramledger.simulate.run import Question
+from vramledger.units import parse_count
 from vramledger.workload.scenarios import DEFINITIONS
 
 OPTION: Final = "--set"
@@ -40,6 +41,8 @@ _OF_ALL: Final = {
     "kv-link-ms": "a sweep has one link; give it with --kv-link-ms",
     "price": "prices change nothing that is simulated; give them with --price",
 }
+_NUMBERS: Final = frozenset({Kind.INTEGER, Kind.COUNT, Kind.NUMBER})
+_WORDS: Final = frozenset({"auto", "none"})  # that stand for a number that the engine finds
 _FALSE: Final = frozenset({"false", "0", "no", "off"})
 
 
@@ -134,6 +137,23 @@ def _words(name: str, value: str, question: Question) -> tuple[str, ...]:
     if spec.arity is Arity.MANY:
         return (f"--{name}", *value.split())
     return (f"--{name}={value}",)
+
+
+def refuse_no_number(name: str, value: str, base: Base) -> None:
+    """Refuse what is no number where a flag takes one; whether it is in range the engine's rules say.
+
+    Raises:
+        BadInput: it is none.
+    """
+    kind = _flag(name, base.question).spec.kind
+    if value.strip().casefold() in _WORDS or kind not in _NUMBERS:
+        return
+    try:
+        float(value)
+    except ValueError:
+        if kind is Kind.NUMBER:
+            raise BadInput(f"{OPTION} {name} has the value {value}, which is no number.") from None
+        parse_count(value.strip(), f"{OPTION} {name}")
 
 
 def _is_on(name: str, value: str) -> bool:
