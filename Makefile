@@ -40,11 +40,12 @@ scale: $(STAMP)  ## the same answers on Spark, on a Ray cluster and on a Postgre
 oracle: $(STAMP)  ## the simulator against vLLM's own scheduler, on thousands of random cases
 	@cd scripts && $(abspath $(BIN))/python -m oracle
 
-bench: $(STAMP)  ## start-up, sizing, profiles and simulation, measured side by side
+bench: $(STAMP)  ## start-up, sizing, profiles, simulation and the load client, measured side by side
 	@$(BIN)/python -m compileall -q src
 	@$(BIN)/python scripts/bench.py
 	@$(BIN)/python scripts/bench_profile.py
 	@$(BIN)/python scripts/bench_simulate.py
+	@$(BIN)/python scripts/bench_client.py
 	@$(BIN)/python scripts/bench_rehearse.py
 
 accuracy: $(STAMP)  ## fit the calibrated terms, cross-validate, write coefficients and table

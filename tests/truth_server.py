@@ -4,7 +4,7 @@ import csv
 import shutil
 import signal
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
@@ -41,14 +41,13 @@ class TruthServer:
 
 
 @contextmanager
-def truth_server(log: Path, *arguments: str, cpu: int | None = None) -> Iterator[TruthServer]:
-    """The server, until the end of the block; `arguments` are its own.
+def truth_server(log: Path, *arguments: str, prefix: Sequence[str] = ()) -> Iterator[TruthServer]:
+    """The server, until the end of the block; `arguments` are its own, `prefix` is a command that runs it.
 
     Raises:
         FileNotFoundError: there is no C compiler.
     """
-    pinned = [] if cpu is None else ["taskset", "-c", str(cpu)]
-    command = [*pinned, str(_program()), "--log", str(log), *arguments]
+    command = [*prefix, str(_program()), "--log", str(log), *arguments]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
         try:
             assert process.stdout is not None

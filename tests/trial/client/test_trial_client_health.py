@@ -41,6 +41,8 @@ def test_each_rule_is_said_with_its_figure_and_the_remedy() -> None:
         "The client was the bottleneck: 1 % of the requests left 7.4 ms late or later; use more workers, or cores that "
         "nothing else uses."
     )
+    beside_it = replace(late, ttft_p50_s=0.2)  # 7.4 ms decide nothing of 200 ms
+    assert bottleneck(beside_it) is None
     slow = replace(SOUND, loop_lag_s=Spread(0.001, 0.02, 0.1), cpu_share=0.97, busy_windows=0.5)
     assert bottleneck(slow) == (
         "The client was the bottleneck: its loop was 20.0 ms late or later 1 % of the time; it used 97% of its core at "
@@ -60,7 +62,7 @@ def test_a_loop_that_stands_still_is_seen() -> None:
         time.sleep(0.15)  # noqa: ASYNC251 - the loop is to stand still
         await asyncio.sleep(0.1)
         pulse.stop()
-        return pulse.health(Sketch(), 0, 0, 0)
+        return pulse.health(Sketch(), Sketch(), 0, 0, 0)
 
     health = uvloop.run(run())
     assert (health.loop_lag_s.max or 0) > 0.13

@@ -126,7 +126,11 @@ class Client:
     def health(self) -> Health:
         """How the client itself has been so far."""
         return self._pulse.health(
-            self.counts.late, self._unread_ns, self._pool.most_open, self._reopened
+            self.counts.late,
+            self.counts.whole_ttft,
+            self._unread_ns,
+            self._pool.most_open,
+            self._reopened,
         )
 
     @property

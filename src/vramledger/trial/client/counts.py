@@ -12,7 +12,7 @@ _LONGEST_EXAMPLE: Final = 300
 
 
 class Counts:
-    """Sums over the requests of a worker; `ttft` and `recent_ttft` are from due to the first token, of all and since the last line.
+    """Sums over the requests of a worker; `ttft` and `recent_ttft` are from due to the first token, until the last line and since.
 
     `examples` holds the server's own words about the first failure of each class, for a person to read, shortened,
     without the key; they belong on a terminal and never in a record.
@@ -40,6 +40,14 @@ class Counts:
             self.failures[name] = self.failures.get(name, 0) + 1
             if message and name not in self.examples:
                 self.examples[name] = self._shown(message)
+
+    @property
+    def whole_ttft(self) -> Sketch:
+        """The time to the first token of all requests so far."""
+        whole = Sketch()
+        whole.merge(self.ttft)
+        whole.merge(self.recent_ttft)
+        return whole
 
     def line(self, t_s: float, unsent: int) -> dict[str, Any]:
         """What to tell the parent now; the recent sketch begins anew."""

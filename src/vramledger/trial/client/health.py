@@ -15,6 +15,7 @@ _TICK_NS: Final = 10_000_000
 _WINDOW_NS: Final = 1_000_000_000
 _SECOND: Final = 1e9
 LATE_S: Final = 0.005
+LATE_SHARE: Final = 0.1  # of the median time to the first token: less does not decide it
 CPU_SHARE: Final = 0.9
 
 
@@ -34,7 +35,7 @@ class Health:
     `loop_lag_s` is how late a tick of 10 ms came. `late_dispatch_s` is from when a request was due to its last byte
     in the kernel, less the wait for the server to accept a connection; `unread_s` the longest time that bytes
     waited to be parsed. `cpu_share` is processor time of the process over time, in the worst window of a second;
-    `busy_windows` is the share of windows above 0.9. `gc_s` are pauses of Python's own memory keeping. `bottleneck` is
+    `busy_windows` is the share of windows above 0.9. `ttft_p50_s` is the median time to the first token, for comparison. `gc_s` are pauses of Python's own memory keeping. `bottleneck` is
     a sentence where a rule says that the client, not the server, decided the figures; None where none does.
     """
 
@@ -50,6 +51,7 @@ class Health:
     gc_longest_s: float
     most_sockets: int
     reopened: int
+    ttft_p50_s: float | None = None
     bottleneck: str | None = None
 
     def to_json(self) -> dict[str, Any]:
@@ -81,7 +83,10 @@ def _ms(seconds: float | None) -> str:
 
 RULES: Final = (
     Rule(
-        lambda health: (health.late_dispatch_s.p99 or 0.0) > LATE_S,
+        lambda health: (
+            (health.late_dispatch_s.p99 or 0.0)
+            > max(LATE_S, LATE_SHARE * (health.ttft_p50_s or 0.0))
+        ),
         lambda health: f"1 % of the requests left {_ms(health.late_dispatch_s.p99)} late or later",
     ),
     Rule(
@@ -131,7 +136,9 @@ class Pulse:
             gc.callbacks.remove(self._collecting)
             gc.unfreeze()
 
-    def health(self, late: Sketch, unread_ns: int, most_sockets: int, reopened: int) -> Health:
+    def health(
+        self, late: Sketch, ttft: Sketch, unread_ns: int, most_sockets: int, reopened: int
+    ) -> Health:
         """What was measured so far, with what others measured."""
         seconds = (time.monotonic_ns() - self._began_ns) / _SECOND
         cpu_s = time.process_time() - self._began_cpu_s
@@ -149,6 +156,7 @@ class Pulse:
             gc_longest_s=self.gc_pauses.max_s,
             most_sockets=most_sockets,
             reopened=reopened,
+            ttft_p50_s=ttft.percentile(0.5),
         )
         said = bottleneck(found)
         return Health(**{each.name: getattr(found, each.name) for each in fields(found)} | {"bottleneck": said})  # fmt: skip
