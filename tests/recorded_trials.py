@@ -47,7 +47,7 @@ def standing(**values: Any) -> Standing:
 
 def health(bottleneck: str | None = None) -> dict[str, Any]:
     spread = Spread(0.001, 0.002, 0.003)
-    found = Health(10.0, spread, spread, 0.0, 1.0, 0.2, 0.0, 0, 0.0, 0.0, 8, 0, bottleneck)
+    found = Health(10.0, spread, spread, 0.0, 1.0, 0.2, 0.0, 0, 0.0, 0.0, 8, 0, None, bottleneck)
     return found.to_json()
 
 

@@ -35,8 +35,8 @@ class Health:
     `loop_lag_s` is how late a tick of 10 ms came. `late_dispatch_s` is from when a request was due to its last byte
     in the kernel, less the wait for the server to accept a connection; `unread_s` the longest time that bytes
     waited to be parsed. `cpu_share` is processor time of the process over time, in the worst window of a second;
-    `busy_windows` is the share of windows above 0.9. `ttft_p50_s` is the median time to the first token, for comparison. `gc_s` are pauses of Python's own memory keeping. `bottleneck` is
-    a sentence where a rule says that the client, not the server, decided the figures; None where none does.
+    `busy_windows` is the share of windows above 0.9. `ttft_p50_s` is the median time to the first token, for
+    comparison. `gc_s` are pauses of Python's own memory keeping. `bottleneck` is a sentence where a rule says that the client, not the server, decided the figures; None where none does.
     """
 
     seconds: float
