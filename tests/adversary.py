@@ -65,6 +65,7 @@ ANSWERS = {
     "aborted": STREAM + chunk(ROLE + token("one", '"abort"') + DONE) + END,
     "too_short": STREAM + chunk(ROLE + token("one", '"stop"') + DONE) + END,
     "without_done": STREAM + chunk(ROLE + token("one") + token("two", '"length"') + USAGE) + END,
+    "goes_on": STREAM + chunk(GOOD) + chunk(token("more") + token("more")) + END,
     "until_close": STREAM.replace(b"Transfer-Encoding: chunked\r\n", b"") + GOOD,
 }  # fmt: skip
 

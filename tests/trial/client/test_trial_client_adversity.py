@@ -45,7 +45,7 @@ OUTCOMES = {
     "stalled": Outcome.TIMED_OUT,
     "slow_drip": Outcome.TIMED_OUT,
 }
-GOOD = {"good", "without_done", "until_close", "split_in_characters", "never_ends"}
+GOOD = {"good", "goes_on", "without_done", "until_close", "split_in_characters", "never_ends"}
 
 
 @pytest.fixture(scope="module")

@@ -259,6 +259,19 @@ def test_turns_of_a_conversation_never_overlap_and_none_is_lost(
     assert all(numbers == sorted(numbers) for numbers in order.values())
 
 
+def test_a_closed_loop_without_a_place_sends_nothing_and_ends() -> None:
+    with adversary() as server:
+        assert fetch_all(Target(server.url(), "/v1/good"), [planned(0)], closed=0) == []
+    assert not server.bodies
+
+
+def test_what_comes_after_the_end_of_an_answer_does_not_count() -> None:
+    with adversary() as server:
+        record = fetch_one(Target(server.url(), "/v1/goes_on"), planned())
+    assert record.outcome is Outcome.OK
+    assert (record.output_tokens_got, len(record.chunk_offset_us or ())) == (2, 2)
+
+
 def test_bodies_arrive_whole_also_when_the_kernel_takes_them_in_parts() -> None:
     large = b'{"max_tokens":2,"x":"' + b"y" * 20_000_000 + b'"}'
     with adversary() as server:

@@ -64,6 +64,20 @@ def test_a_worker_waits_for_the_start_sends_all_and_writes_all(tmp_path: Path) -
         assert row["due_s"] == pytest.approx(first_s + row["row"] * 0.02, abs=1e-6)
 
 
+@pytest.mark.parametrize("words", ["drain", "cancel"])
+def test_a_worker_can_be_called_off_before_it_starts(tmp_path: Path, words: str) -> None:
+    with (
+        adversary() as server,
+        worker(job_for(tmp_path, server.url(), "good", 20), PLANTED_KEY=KEY) as running,
+    ):
+        running.await_report("ready")
+        running.say(words)
+        last = running.await_report("ended")
+        assert running.end() == 0
+    assert (last["sent"], last["ended"]) == (0, {})
+    assert not server.bodies
+
+
 def test_two_workers_send_every_request_once(tmp_path: Path) -> None:
     with adversary() as server:
         whole = job_for(tmp_path, server.url(), "good", 15)

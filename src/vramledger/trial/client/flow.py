@@ -62,6 +62,8 @@ class Flow:
         self.exhausted = False
         self.started = False
         self.stopped = False
+        if closed == 0:
+            self.stop()
 
     @property
     def finished(self) -> bool:
@@ -81,6 +83,8 @@ class Flow:
 
     def start(self, start_ns: int) -> None:
         """Second 0 of the load is at this moment; what was read before counts from there."""
+        if self.stopped:
+            return
         shift = start_ns - self._turns.start_ns
         self._turns.start_ns = start_ns
         self._read_until_ns += shift
@@ -170,7 +174,7 @@ class Flow:
         self._send(ready)
 
     def _wants_more(self) -> bool:
-        if self.exhausted or self._bytes >= _AHEAD_BYTES:
+        if self.exhausted or self.stopped or self._bytes >= _AHEAD_BYTES:
             return False
         if self._free is not None:
             return len(self._line) < _AHEAD

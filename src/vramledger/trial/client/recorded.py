@@ -74,7 +74,7 @@ def _with_reply(
     tally, stamps = reply.tally, timeline.stamps_ns
     return replace(
         row,
-        dispatched_s=_seconds(reply.sent_ns, zero_ns),
+        dispatched_s=_seconds(_sent_ns(reply), zero_ns),
         headers_s=_seconds(reply.headers_ns, zero_ns),
         first_byte_s=_seconds(reply.first_byte_ns, zero_ns),
         first_role_s=_seconds(tally.role_ns, zero_ns),
@@ -91,6 +91,13 @@ def _with_reply(
         cached_tokens=tally.cached_tokens,
         retry_after_s=retry_after_s(reply.retry_after),
     )
+
+
+def _sent_ns(reply: Reply) -> int | None:
+    """When its last byte left: not after the end, where the server answered before it had read everything."""
+    if reply.sent_ns is None or reply.finished_ns is None:
+        return reply.sent_ns
+    return min(reply.sent_ns, reply.done_ns or reply.finished_ns)
 
 
 def offsets_us(stamps_ns: Sequence[int]) -> Sequence[int]:

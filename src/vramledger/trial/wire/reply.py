@@ -125,10 +125,11 @@ class Reply:
             return
         self.progress_ns = now
         data = data_of(block)
-        if data is None or self.failure is not None:
+        if data is None or self.failure is not None or self.done_ns is not None:
             return
         if data.strip() == DONE:
-            self.done_ns = self.done_ns or now
+            self.done_ns = now
+            self._shape = None  # nothing counts any more
             return
         try:
             chunk = read_chunk(data)
