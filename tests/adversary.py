@@ -274,16 +274,28 @@ def _listening(serve: Serve, host: str, tls: ssl.SSLContext | None) -> Iterator[
     thread = threading.Thread(target=loop.run_forever, daemon=True)
     thread.start()
 
+    serving: set[asyncio.Task[None]] = set()
+
+    async def let_in(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        task = asyncio.current_task()
+        if task is not None:
+            serving.add(task)
+        with suppress(asyncio.CancelledError):
+            await serve(reader, writer)
+        writer.transport.abort()
+
     async def start() -> asyncio.Server:
-        return await asyncio.start_server(serve, host, 0, ssl=tls)
+        return await asyncio.start_server(let_in, host, 0, ssl=tls)
 
     async def stop() -> None:
+        """Let in who knocks first: a server that closes in the middle of that leaks the connection."""
+        for _ in range(10):
+            await asyncio.sleep(0.002)
         server.close()
-        await asyncio.sleep(0.02)  # whoever was just let in
-        others = asyncio.all_tasks() - {asyncio.current_task()}
-        for task in others:
-            task.cancel()
-        await asyncio.gather(*others, return_exceptions=True)
+        while others := asyncio.all_tasks() - {asyncio.current_task()}:
+            for task in others & serving:
+                task.cancel()
+            await asyncio.wait(others, timeout=0.05)
         await asyncio.sleep(0.01)  # connections are closed in the next rounds
 
     server = asyncio.run_coroutine_threadsafe(start(), loop).result(10)

@@ -3,6 +3,7 @@
 import socket
 import ssl
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -10,8 +11,12 @@ import pytest
 from adversary import ACTS, ANSWERS, Adversary, adversary, certificate, proxy
 from requests_to_send import planned
 from vramledger.errors import BadInput
+from vramledger.record.document import Description, Origin
 from vramledger.record.outcome import Outcome
+from vramledger.record.recorded_run import RecordedRun
 from vramledger.record.requests import RequestRecord
+from vramledger.record.run import read_run
+from vramledger.record.soundness import check_sound
 from vramledger.trial.client.single import fetch_all, fetch_one
 from vramledger.trial.wire.failures import FAILURES, named
 from vramledger.trial.wire.limits import Limits
@@ -80,6 +85,14 @@ def test_an_answer_that_is_whole_is_ok_however_it_comes(server: Adversary, name:
     assert list(record.chunk_tokens or ()) == [1, 1]
     assert record.input_tokens_got == 5
     assert record.server_request_id == "a-1"
+
+
+def test_whatever_a_server_does_its_rows_are_sound(server: Adversary, tmp_path: Path) -> None:
+    description = Description(origin=Origin.MEASURED, name="adversity")
+    with RecordedRun.start(tmp_path / "run", description) as run:
+        for number, name in enumerate(sorted(ANSWERS | ACTS)):
+            run.append(replace(asked(server, name), request_id=number))
+    check_sound(read_run(tmp_path / "run"))
 
 
 def test_retry_after_is_kept_where_it_is_whole_seconds(server: Adversary) -> None:
