@@ -1,6 +1,7 @@
 """What a fault may do, and how its option is written."""
 
 import re
+from abc import ABC, abstractmethod
 from math import isfinite
 from random import Random
 from typing import ClassVar, Final, Self
@@ -31,7 +32,7 @@ class Outage:
     lasts_s: float
 
 
-class Fault:
+class Fault(ABC):
     """A kind of fault; each does one of these things, the others are left as they are.
 
     `draw` is seeded for the request and the kind. Faults compare by what they were made with.
@@ -40,13 +41,13 @@ class Fault:
     form: ClassVar[str]  # how the option is written
 
     @classmethod
+    @abstractmethod
     def of(cls, argument: str) -> Self:
         """The fault with what stands behind its name.
 
         Raises:
             BadInput: that means nothing.
         """
-        raise NotImplementedError
 
     def refusal(self, draw: Random) -> Refusal | None:
         """What is answered instead of anything else."""
