@@ -14,13 +14,22 @@ from vramledger.simulate.timing.coefficients import Coefficients
 _MILLI: Final = 1e6  # nanoseconds
 
 
-def arriving_of(offered: Offered, coefficients: Coefficients, block_size: int | None) -> Arriving:
+def arriving_of(
+    offered: Offered,
+    coefficients: Coefficients,
+    block_size: int | None,
+    in_flight: float = 0.0,
+) -> Arriving:
     """The requests after the server's front: HTTP and tokeniser take their time before the queue.
 
-    `block_size` is the engine's where its prefix cache is on, None where it is off.
+    `block_size` is the engine's where its prefix cache is on, None where it is off. `in_flight` is how many requests
+    an engine of a closed loop has, each of which takes of the front's time; 0 for arrivals of their own, for which
+    it was not measured.
     """
-    reading_ms = coefficients.front_ms_per_1000_tokens * offered.input_tokens / 1000
-    front = np.rint((coefficients.front_ms + reading_ms) * _MILLI).astype(np.int64)
+    c = coefficients
+    reading_ms = c.front_ms_per_1000_tokens * offered.input_tokens / 1000
+    front_ms = c.front_ms + c.front_ms_per_request * in_flight + reading_ms
+    front = np.rint(front_ms * _MILLI).astype(np.int64)
     waits = offered.cancel_after_ns == ABSENT
     left = np.maximum(offered.cancel_after_ns - front, 0)
     return Arriving(

@@ -35,7 +35,12 @@ def engines_of(
     """
     question, batching = bench.question, policy_named(bench.question.policy).batching
     fit = question.fit or shipped()
-    arriving = arriving_of(bench.offered, fit.coefficients, settings.block_size if hits else None)
+    arriving = arriving_of(
+        bench.offered,
+        fit.coefficients,
+        settings.block_size if hits else None,
+        min(question.serving.closed or 0, len(bench.offered)) / bench.engines,
+    )
     serve, serving = _serve(bench, batching, traced=traced), _serving(bench)
 
     def run(asked: Settings) -> tuple[Engine, ...]:

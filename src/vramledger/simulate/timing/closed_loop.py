@@ -9,6 +9,7 @@ from math import inf
 from typing import Final
 
 from vramledger.frozen import frozen
+from vramledger.simulate.timing.lengths import USUAL_SPREAD, Length, Recorded, spread_length
 from vramledger.simulate.timing.step import Batch, Pricer, StepTime
 
 _ROUNDS: Final = 14  # of the fixed point, halving the distance each time
@@ -19,12 +20,40 @@ _FULL_BURST: Final = 1.0
 
 @frozen
 class Load:
-    """`concurrency` requests in flight per replica, of these mean lengths."""
+    """`concurrency` requests in flight per replica, of these mean lengths.
+
+    Lengths lie within `spread` of their means (0: all alike), or are `recorded`.
+    """
 
     input_tokens: float
     output_tokens: float
     concurrency: float
     requests: float = inf  # of the run, all of `concurrency` started together; inf: steady state
+    spread: float = USUAL_SPREAD
+    recorded: Recorded | None = None
+
+    @property
+    def in_step(self) -> bool:
+        """Whether all have one length, so that those who start together end together."""
+        return self.recorded is None and self.spread == 0
+
+    def length(self, number: int) -> Length:
+        """Of the request of that number."""
+        if self.recorded is not None:
+            return self.recorded.at(number)
+        return spread_length(self.input_tokens, self.output_tokens, self.spread, number)
+
+    @property
+    def decode_context(self) -> float:
+        """Tokens in the cache for a request that decodes, mean over all steps."""
+        if self.recorded is not None:
+            return self.recorded.decode_context
+        return self.input_tokens + self.output_tokens / 2
+
+    @property
+    def prompt_context(self) -> float:
+        """Tokens before one of a prompt, mean over all such tokens."""
+        return self.input_tokens / 2 if self.recorded is None else self.recorded.prompt_context
 
 
 @frozen
@@ -90,7 +119,7 @@ def steady(pricer: Pricer, load: Load, room: float) -> Steady:
 
 def _decodes(pricer: Pricer, load: Load, decoding: float) -> Batch:
     stages = len(pricer.work.stages)
-    return Batch(decoding / stages, load.input_tokens + load.output_tokens / 2)
+    return Batch(decoding / stages, load.decode_context)
 
 
 def _settle(pricer: Pricer, load: Load, running: float) -> _Point:
@@ -126,7 +155,7 @@ def _chunk(pricer: Pricer, load: Load, decoding: float) -> float:
 
 def _with_prompts(batch: Batch, load: Load, chunk: float) -> Batch:
     prompts = chunk / load.input_tokens
-    return Batch(batch.decodes, batch.context, chunk, load.input_tokens / 2, prompts)
+    return Batch(batch.decodes, batch.context, chunk, load.prompt_context, prompts)
 
 
 def _waits(pricer: Pricer, load: Load, running: float, point: _Point) -> Waits:

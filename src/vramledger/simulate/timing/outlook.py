@@ -1,6 +1,5 @@
 """What a load sees on a prepared deployment: played through, with the closed form beside it."""
 
-from math import inf
 from typing import Final
 
 from vramledger.engine.vllm.deployment import Deployment
@@ -75,18 +74,10 @@ def outlook(prepared: Prepared, load: Load, c: Coefficients) -> Outlook:
         running=played.running,
         waiting=played.waiting,
         burst=found.waits.burst,
-        tokens_per_s=_rate(load, played),
+        tokens_per_s=played.tokens_per_s,
         steady=found,
         played=played,
     )
-
-
-def _rate(load: Load, played: Played) -> float:
-    """Of a run its tokens over its time; of the steady state, by Little's law, what is in flight."""
-    if load.requests < inf:
-        return played.tokens_per_s
-    life = played.ttft + (load.output_tokens - 1) * played.tpot
-    return load.concurrency * load.output_tokens / life
 
 
 def _by_formula(load: Load, found: Steady) -> Outlook:

@@ -2,8 +2,11 @@
 
 The engine's rules at the grain that a mean needs: a token budget a step, running requests first, prompts
 in chunks in their order, whole-prompt admission, the youngest evicted and computed again when the cache is
-full. Steps in which nothing changes are priced together. The lengths of requests are spread evenly around their means,
-as benchmarks draw them; without that spread all would end in the same step for ever.
+full. Steps in which nothing changes are priced together.
+
+A run ends with its last request. The steady state has no end: its first rounds, in which the start still shows, are
+not counted, and load is offered until the last counted request is answered. Those in flight begin at
+different ages, except where all have one length: then they start together, and stay so.
 
 `steady` of `closed_loop` gives the same figures in closed form where nothing waits; it is the plain
 version that this one is held against.
@@ -17,14 +20,9 @@ from typing import Final
 from vramledger.frozen import frozen
 from vramledger.simulate.timing.capacity import Capacity
 from vramledger.simulate.timing.closed_loop import Load
+from vramledger.simulate.timing.counted import counted
 from vramledger.simulate.timing.step import Batch, Pricer
 
-_SPREAD: Final = (
-    1 / 9
-)  # lengths between 0.8 and 1.0 of a nominal one lie within a ninth of their mean
-_GOLDEN: Final = 0.6180339887498949
-_SILVER: Final = 0.4142135623730951
-_STEADY_ROUNDS: Final = 5  # requests for each one in flight, where the run is endless
 _EPSILON: Final = 1e-12
 _NOT_DECODING: Final = 0
 _MOST_ENTRIES: Final = 4  # for each request that decodes, before those of the evicted are dropped
@@ -46,6 +44,17 @@ class Played:
     def tokens_per_s(self) -> float:
         """Output tokens a second of the whole run."""
         return self.tokens / self.seconds
+
+
+@frozen
+class _Sums:
+    """Of a run until now; `running` and `waiting` are requests x seconds."""
+
+    seconds: float
+    running: float
+    waiting: float
+    preemptions: int
+    tokens: int
 
 
 class _Request:
@@ -74,8 +83,8 @@ class Replay:
         self.pricer, self.load, self.capacity, self.delay = pricer, load, capacity, delay
         self.endless = load.requests == inf
         self.concurrency = max(1, round(load.concurrency))
-        total = self.concurrency * _STEADY_ROUNDS if self.endless else load.requests
-        self.to_offer = max(round(total), self.concurrency)
+        means = counted(load, self.concurrency)
+        self.first, self.to_count = means.first, means.count
         self.offered = 0
         self.now = 0.0
         self.steps = 0
@@ -91,42 +100,50 @@ class Replay:
         self.ttft_sum = self.tpot_sum = 0.0
         self.done = self.tokens = self.preemptions = 0
         self.running_time = self.waiting_time = 0.0
+        self.since = self._sums()  # when the first counted request was sent
 
     def play(self) -> Played:
-        """The run from its first to its last request."""
+        """The run from its first to its last counted request."""
+        staggered = self.endless and not self.load.in_step
         for place in range(self.concurrency):
-            self._offer(0.0, (place + 0.5) / self.concurrency if self.endless else 1.0)
-        while self.coming or self.waiting or self.prefilling or self.count:
+            self._offer(0.0, (place + 0.5) / self.concurrency if staggered else 1.0)
+        while self.done < self.to_count:
             self._take_in()
             self._admit()
             if self.prefilling:
                 self._mixed_step()
             elif self.count:
                 self._decode_steps()
-            elif self.coming:
+            else:
                 self.now = max(self.now, self.coming[0][0])
         done = max(self.done, 1)
-        seconds = max(self.now, _EPSILON)
+        now, since = self._sums(), self.since
+        seconds = max(now.seconds - since.seconds, _EPSILON)
         return Played(
             self.ttft_sum / done,
             self.tpot_sum / done,
-            self.running_time / seconds,
-            self.waiting_time / seconds,
-            self.preemptions,
+            (now.running - since.running) / seconds,
+            (now.waiting - since.waiting) / seconds,
+            now.preemptions - since.preemptions,
             seconds,
-            self.tokens,
+            now.tokens - since.tokens,
         )
+
+    def _sums(self) -> "_Sums":
+        return _Sums(self.now, self.running_time, self.waiting_time, self.preemptions, self.tokens)
 
     def _offer(self, at: float, share: float = 1.0) -> None:
         """The next request, ready `delay` later; `share` of its output is left (staggered starts)."""
-        if self.offered >= self.to_offer:
-            return
         number = self.offered
+        if not self.endless and number >= self.to_count:
+            return
+        if number == self.first:
+            self.since = self._sums()
         self.offered += 1
-        prompt = _spread(self.load.input_tokens, number, _SILVER)
-        output = max(1, round(_spread(self.load.output_tokens, number, _GOLDEN) * share))
-        counted = not self.endless or number >= self.concurrency
-        request = _Request(prompt, output, at, counted=counted)
+        length = self.load.length(number)
+        output = max(1, round(length.output * share))
+        counts = self.first <= number < self.first + self.to_count
+        request = _Request(length.prompt, output, at, counted=counts)
         heappush(self.coming, (at + self.delay, number, request))
 
     def _take_in(self) -> None:
@@ -265,9 +282,3 @@ class Replay:
         while self.decoding[0][2].turn != self.decoding[0][1]:
             heappop(self.decoding)
         return self.decoding[0][0]
-
-
-def _spread(mean: float, number: int, step: float) -> int:
-    """A length of an even spread around the mean, the same in every run."""
-    place = (number * step + step) % 1.0
-    return max(1, round(mean * (1 + _SPREAD * (2 * place - 1))))
