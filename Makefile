@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
-.PHONY: demo test check live oracle scale bench accuracy timing fuzz docs clean
+.PHONY: demo test check live oracle scale peers bench accuracy timing fuzz docs clean
 .DEFAULT_GOAL := demo
 
 $(STAMP): pyproject.toml
@@ -39,6 +39,9 @@ scale: $(STAMP)  ## the same answers on Spark, on a Ray cluster and on a Postgre
 
 oracle: $(STAMP)  ## the simulator against vLLM's own scheduler, on thousands of random cases
 	@cd scripts && $(abspath $(BIN))/python -m oracle
+
+peers: $(STAMP)  ## AIPerf and GuideLLM for make bench, which leaves them out where they are not
+	@$(BIN)/python scripts/peers/prepare.py
 
 bench: $(STAMP)  ## start-up, sizing, profiles, simulation and the load client, measured side by side
 	@$(BIN)/python -m compileall -q src

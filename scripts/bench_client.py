@@ -2,8 +2,8 @@
 
 The server (tests/trial/truth_server.c) runs on core 0, the client on core 1, as a worker process that keeps its
 whole record. Peers are measured the same way where they are installed: `vllm bench serve` in the engine's environment
-of `make live`, others where `VRAM_BENCH_AIPERF` or `VRAM_BENCH_GUIDELLM` name their `bin` folders. Each figure is the
-median of `--repeat` runs. On a machine that others use, `--realtime` (root only) gives server and client priority.
+of `make live`, AIPerf and GuideLLM in those of `make peers`. Each figure of ours is the median of `--repeat` runs,
+each of a peer that of `--repeat-peers`. On a machine that others use, `--realtime` (root only) gives server and client priority.
 Exit 1 when a limit is not met.
 """
 
@@ -24,7 +24,20 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
 
-from client_peers import PEERS, Peer, Question
+from bench_peers import beside_peers
+from client_questions import (
+    ACCURACY,
+    CAPACITY,
+    CLIENT_CORE,
+    REQUESTS_ONE,
+    SERVER_CORE,
+    STREAMS_256,
+    TOKENS,
+    Question,
+    p99,
+    prefix,
+    rate_of,
+)
 from truth_server import TrueRequest, truth_server
 from vramledger.record.requests import REQUESTS
 from vramledger.record.segments import segments, whole_batches
@@ -34,32 +47,18 @@ from vramledger.trial.client.worker import prepare_process, run_worker
 from vramledger.trial.planned import PlannedRequest
 from vramledger.trial.wire.target import Target
 
-SERVER_CORE, CLIENT_CORE = 0, 1
 BODY = {
     "model": "truth",
     "messages": [{"role": "user", "content": "hello " * 48}],
     "stream": True,
     "stream_options": {"include_usage": True},
 }
-STREAMS_256 = Question("256 streams, 20 ms gaps", 256, 1_024, 64)
-ACCURACY = {
-    STREAMS_256: (),
-    Question("the same, role chunk at once", 256, 1_024, 64): ("--early-role",),
-    Question("the same, 4 tokens a chunk", 256, 1_024, 64): ("--tokens-per-chunk", "4"),
-    Question("1,000 streams, 20 ms gaps", 1_000, 2_000, 128): (),
-}
-TOKENS = Question("128 streams, 1 ms gaps", 128, 1_024, 256)
-REQUESTS_ONE = Question("64 at a time, one token", 64, 8_000, 1)
-CAPACITY = {
-    TOKENS: ("--ttft-us", "20000", "--gap-us", "1000"),
-    REQUESTS_ONE: ("--ttft-us", "0"),
-}
 TTFT_MS, ITL_P99_MS, TOKENS_S, REQUESTS_S, MEMORY_MIB = 5.0, 2.0, 100_000, 8_000, 300
 
 
 @dataclass(frozen=True)
 class Seen:
-    """One run, by the client's record and by the server's log."""
+    """One run, by the client's record and by the server's log; `sent_s` are requests a second by the log alone."""
 
     ttft_error_ms: float
     itl_p99_error_ms: float
@@ -67,6 +66,7 @@ class Seen:
     seconds: float
     tokens_s: float
     requests_s: float
+    sent_s: float
     cpu_s: float
     memory_mib: float
     bottleneck: str | None
@@ -76,6 +76,7 @@ def main() -> int:
     """Measure everything and say what does not hold."""
     asked = argparse.ArgumentParser(description=__doc__)
     asked.add_argument("--repeat", type=int, default=5)
+    asked.add_argument("--repeat-peers", type=int, default=1)
     asked.add_argument("--realtime", action="store_true")
     asked.add_argument("--no-peers", action="store_true")
     asked.add_argument("--worker", help=argparse.SUPPRESS)
@@ -125,59 +126,7 @@ def capacity(options: argparse.Namespace) -> Iterator[str]:
     if ours[REQUESTS_ONE].requests_s < REQUESTS_S:
         yield f"{REQUESTS_S:,} one-token requests/s on one core"
     if not options.no_peers:
-        yield from beside_peers(ours, options)
-
-
-def beside_peers(ours: dict[Question, Seen], options: argparse.Namespace) -> Iterator[str]:
-    """The same questions to whoever is installed; yields where we are not ahead by the factor."""
-    for peer in PEERS:
-        tool = peer.find()
-        if tool is None:
-            print(f"{peer.name:32} not installed, so not measured")
-            continue
-        for question, arguments in CAPACITY.items():
-            rate = peer_rate(peer, tool, question, arguments, options)
-            if rate is None:
-                print(f"{peer.name}, {question.name}: it would not run")
-                continue
-            factor = ours[question].requests_s / rate
-            print(
-                f"{peer.name:20}{question.name:28}{rate * question.tokens:10,.0f}{rate:12,.0f}   we: {factor:.1f}x"
-            )
-            if factor < peer.factor:
-                yield f"{peer.factor:g}x {peer.name} ({question.name})"
-
-
-def peer_rate(
-    peer: Peer,
-    tool: Path,
-    question: Question,
-    arguments: tuple[str, ...],
-    options: argparse.Namespace,
-) -> float | None:
-    """Requests a second of a peer, by the server's log; None where it fails."""
-    with tempfile.TemporaryDirectory() as folder:
-        log = Path(folder) / "truth.csv"
-        with truth_server(log, *arguments, prefix=prefix(SERVER_CORE, options)) as server:
-            command = peer.command(tool, server.url, peer.size(question), Path(folder))
-            done = subprocess.run(
-                [*prefix(CLIENT_CORE, options), *command],
-                env=os.environ | peer.environment,
-                capture_output=True,
-                check=False,
-                timeout=600,
-            )
-        true = [each for each in server.requests().values() if each.ending == "ok"]
-    if done.returncode or not true:
-        sys.stderr.write(done.stderr.decode(errors="replace")[-2_000:])
-        return None
-    return rate_of(true)
-
-
-def rate_of(true: list[TrueRequest]) -> float:
-    """Requests a second between the first request and the last token."""
-    span = max(each.last_ns for each in true) - min(each.received_ns for each in true)
-    return len(true) / (span / 1e9)
+        yield from beside_peers({each: seen.sent_s for each, seen in ours.items()}, options)
 
 
 def once(question: Question, arguments: tuple[str, ...], options: argparse.Namespace) -> Seen:
@@ -187,7 +136,7 @@ def once(question: Question, arguments: tuple[str, ...], options: argparse.Names
         with truth_server(log, *arguments, prefix=prefix(SERVER_CORE, options)) as server:
             said = worked(server.url, question, Path(folder), options)
         rows = recorded(Path(folder))
-        return judged(rows, server.requests(), said)
+        return judged(rows, server.requests(), said, question)
 
 
 def worked(
@@ -235,7 +184,12 @@ def recorded(folder: Path) -> list[dict[str, Any]]:
     return [row for batch in whole_batches(REQUESTS, paths) for row in batch.to_pylist()]
 
 
-def judged(rows: list[dict[str, Any]], true: dict[str, TrueRequest], said: dict[str, Any]) -> Seen:
+def judged(
+    rows: list[dict[str, Any]],
+    true: dict[str, TrueRequest],
+    said: dict[str, Any],
+    question: Question,
+) -> Seen:
     """The record held against the log."""
     errors, gaps, true_gaps, lost = [], [], [], abs(len(rows) - len(true))
     for row in rows:
@@ -254,25 +208,16 @@ def judged(rows: list[dict[str, Any]], true: dict[str, TrueRequest], said: dict[
         seconds=seconds,
         tokens_s=tokens / seconds,
         requests_s=len(rows) / seconds,
+        sent_s=rate_of(true.values(), question),
         cpu_s=said["health"]["cpu_s"],
         memory_mib=said["memory_mib"],
         bottleneck=said["health"]["bottleneck"],
     )
 
 
-def p99(values: list[int]) -> float:
-    """The 99th percentile; 0 of nothing."""
-    return statistics.quantiles(values, n=100)[98] if len(values) > 1 else 0.0
-
-
 def median(runs: list[Seen], name: str) -> float:
     """The median of one figure."""
     return float(statistics.median(getattr(run, name) for run in runs))
-
-
-def prefix(core: int, options: argparse.Namespace) -> list[str]:
-    """What puts a command on a core, ahead of others where that is asked for."""
-    return [*(["chrt", "-f", "5"] if options.realtime else []), "taskset", "-c", str(core)]
 
 
 if __name__ == "__main__":
