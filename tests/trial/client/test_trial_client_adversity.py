@@ -22,7 +22,8 @@ from vramledger.trial.wire.failures import FAILURES, named
 from vramledger.trial.wire.limits import Limits
 from vramledger.trial.wire.target import Target
 
-LIMITS = Limits(connect_s=2.0, silence_s=0.4, after_done_s=0.3)
+LIMITS = Limits(after_done_s=0.3)
+IMPATIENT = Limits(silence_s=2.0)  # for what would last for ever
 OUTCOMES = {
     "http_400": Outcome.REJECTED,
     "http_401": Outcome.REJECTED,
@@ -60,7 +61,8 @@ def server() -> Iterator[Adversary]:
 
 
 def asked(server: Adversary, path: str) -> RequestRecord:
-    return fetch_one(Target(server.url(), f"/v1/{path}"), planned(), limits=LIMITS)
+    limits = IMPATIENT if OUTCOMES.get(path) is Outcome.TIMED_OUT else LIMITS
+    return fetch_one(Target(server.url(), f"/v1/{path}"), planned(), limits=limits)
 
 
 def test_every_act_of_the_adversary_is_expected() -> None:
