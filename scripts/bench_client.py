@@ -126,7 +126,7 @@ def capacity(options: argparse.Namespace) -> Iterator[str]:
     if ours[REQUESTS_ONE].requests_s < REQUESTS_S:
         yield f"{REQUESTS_S:,} one-token requests/s on one core"
     if not options.no_peers:
-        yield from beside_peers({each: seen.sent_s for each, seen in ours.items()}, options)
+        yield from beside_peers(lambda *asked: once(*asked).sent_s, options)
 
 
 def once(question: Question, arguments: tuple[str, ...], options: argparse.Namespace) -> Seen:

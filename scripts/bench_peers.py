@@ -6,11 +6,11 @@ import statistics
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
-from typing import TypeVar
+from typing import TypeAlias, TypeVar
 
 from client_peers import PEERS, Peer, Reported
 from client_questions import (
@@ -27,10 +27,15 @@ from client_questions import (
 from truth_server import TrueRequest, truth_server
 
 Read = TypeVar("Read")
+Ours: TypeAlias = Callable[[Question, tuple[str, ...], argparse.Namespace], float]
 
 
-def beside_peers(ours: Mapping[Question, float], options: argparse.Namespace) -> Iterator[str]:
-    """The same questions to whoever is installed; yields where our requests a second are not ahead by the factor."""
+def beside_peers(ours: Ours, options: argparse.Namespace) -> Iterator[str]:
+    """The same questions to whoever is installed; yields where we are not ahead by the factor.
+
+    `ours` is our own rate at a question. It is measured again after each run of a peer, and the ratio told is the
+    median over these pairs: on a machine that others use as well, figures of different minutes do not compare.
+    """
     print(f"\n{'':20}{'':28}{'tokens/s':>10}{'requests/s':>12}")
     for peer in PEERS:
         tool = peer.find()
@@ -38,14 +43,18 @@ def beside_peers(ours: Mapping[Question, float], options: argparse.Namespace) ->
             print(f"{peer.name:20}not installed, so not measured")
             continue
         for question, arguments in CAPACITY.items():
-            rates = list(asked_of(peer, tool, question, arguments, options, rate_seen))
-            if not rates:
+            pairs = [
+                (rate, ours(question, arguments, options))
+                for rate in asked_of(peer, tool, question, arguments, options, rate_seen)
+            ]
+            if not pairs:
                 print(f"{peer.name:20}{question.name:28}would not run")
                 continue
-            rate = statistics.median(rates)
-            factor = ours[question] / rate
+            rate = statistics.median(rate for rate, _ in pairs)
+            factor = statistics.median(own / rate for rate, own in pairs)
             print(
-                f"{peer.name:20}{question.name:28}{rate * question.tokens:10,.0f}{rate:12,.0f}   we: {factor:.1f}x"
+                f"{peer.name:20}{question.name:28}{rate * question.tokens:10,.0f}{rate:12,.0f}   we: {factor:.1f}x",
+                flush=True,
             )
             if factor < peer.factor:
                 yield f"{peer.factor:g}x {peer.name} ({question.name})"
