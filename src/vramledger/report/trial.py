@@ -6,8 +6,10 @@ from typing import Final
 from vramledger.record.document import Origin
 from vramledger.report.number import duration, rate, share
 from vramledger.report.table import table
-from vramledger.trial.conduct.history import Story
+from vramledger.trial.conduct.history import Pause, Story
 from vramledger.trial.conduct.spread import Spread
+from vramledger.trial.conduct.steady import METHOD
+from vramledger.trial.conduct.steady_figures import SteadyPart
 from vramledger.trial.conduct.summary import Summary
 from vramledger.units import format_gib, format_seconds, gib
 
@@ -36,6 +38,8 @@ def trial_text(found: Summary) -> str:
         "all offered, from due; a failure counts as infinite",
         *table(_HEAD, list(_latency_rows(found)), _RIGHT),
         *_successes(found),
+        "",
+        *_steady(found.steady),
         "",
         *_server(found),
         *_client(found),
@@ -93,6 +97,23 @@ def _successes(found: Summary) -> Iterator[str]:
     yield from table(_HEAD, rows, _RIGHT)
 
 
+def _steady(found: SteadyPart) -> Iterator[str]:
+    """The steady part beside the whole, or why there is none."""
+    part, said = found.part, found.latencies
+    if part.from_s is None or part.to_s is None or said is None:
+        yield f"steady part none found: {part.why}"
+        return
+    yield (
+        f"steady part {part.from_s:,.1f} s to {part.to_s:,.1f} s of the run, {found.offered:,} requests due in it, "
+        f"{found.ok:,} ok; {METHOD}"
+    )
+    yield (
+        f"            {found.output_tokens_per_s:,.0f} output tokens/s, {rate(found.requests_per_s or 0.0)} ended as asked"
+    )
+    rows = [_row(f"{_TITLES[name]}, steady", said.offered[name]) for name in ("ttft_s", "tpot_s", "e2e_s")]  # fmt: skip
+    yield from table(_HEAD, [*rows, _row("ITL, gaps, steady", said.itl_s)], _RIGHT)
+
+
 def _server(found: Summary) -> Iterator[str]:
     side = found.server
     usage = side.levels["kv_usage"]
@@ -130,10 +151,20 @@ def _words(found: Summary) -> Iterator[str]:
     else:
         stable = "stable" if warm["stable"] else "not stable yet"
         yield f"warm-up     {warm['requests']} requests, {stable}"
+    yield from (f"note: {_paused(each)}" for each in found.story.pauses)
     yield from (f"note: {each}" for each in _events(found.story))
+    yield from (f"no verdict: {each.why}" for each in found.unjudgeable)
     yield from (f"note: {each}" for each in found.warnings)
     if found.unseen:
         yield f"unseen      {'; '.join(each.rstrip('.') for each in found.unseen)}"
+
+
+def _paused(found: Pause) -> str:
+    return (
+        f"the recorder was away at {found.from_s:,.1f} s of the run, and the rest of the load was sent "
+        f"{format_seconds(found.seconds)} later, to a server that had had time to empty its queue; a wait that builds up "
+        "over longer than either part is not in these figures."
+    )
 
 
 def _events(story: Story) -> Iterator[str]:

@@ -5,6 +5,8 @@ from typing import Any, Final
 
 from vramledger.trial.conduct.server_side import ServerSide
 from vramledger.trial.conduct.spread import Spread
+from vramledger.trial.conduct.steady import METHOD
+from vramledger.trial.conduct.steady_figures import SteadyPart
 from vramledger.trial.conduct.summary import Summary
 
 SCHEMA: Final = "vramledger.trial/1"
@@ -41,9 +43,15 @@ def trial_json(found: Summary) -> dict[str, Any]:
             {"class": each.name, "count": each.count, "message": each.sentence}
             for each in found.errors
         ],
+        "steady": _steady(found.steady),
+        "unjudgeable": [{"line": each.line, "message": each.why} for each in found.unjudgeable],
         "lengths": found.lengths.to_json() | {"message": found.lengths.sentence()},
         "warm_up": _warm_up(found),
         "client": [each.to_json() for each in found.healths],
+        "pauses": [
+            {"from_s": _number(each.from_s), "later_s": _number(each.seconds)}
+            for each in found.story.pauses
+        ],
         "events": [
             {"t_s": each.t_s, "event": each.event, **dict(each.details)}
             for each in found.story.events
@@ -54,6 +62,27 @@ def trial_json(found: Summary) -> dict[str, Any]:
         "warnings": list(found.warnings),
         "unseen": list(found.unseen),
     }  # fmt: skip
+
+
+def _steady(found: SteadyPart) -> dict[str, Any]:
+    """Where there is none, `reason` says why and the figures are missing."""
+    part, said = found.part, found.latencies
+    about = {"found": part.found, "method": METHOD, "reason": part.why or None}
+    if said is None or found.server is None:
+        return about
+    return about | {
+        "from_s": _number(part.from_s),
+        "to_s": _number(part.to_s),
+        "requests": {"offered": found.offered, "ok": found.ok},
+        **{name: _spread(each) for name, each in said.offered.items()},
+        "itl_s": _spread(said.itl_s),
+        "itl_mean_s": _spread(said.itl_mean_s),
+        "ok_only": {name: _spread(each) for name, each in said.ok.items()},
+        "ok_requests_per_s": _number(found.requests_per_s),
+        "output_tokens_per_s": _number(found.output_tokens_per_s),
+        **{name: _spread(found.server.levels[name]) for name in ("kv_usage", "running", "waiting")},
+        "preemptions": _counted(found.server.preemptions),
+    }
 
 
 def _server(found: ServerSide) -> dict[str, Any]:

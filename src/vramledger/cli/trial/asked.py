@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 _RUNS: Final = Path("runs")
 _MOST_RATE: Final = 1000.0
+_MOST_ACCEPTED: Final = 64
 _SHORTEST_INTERVAL_S: Final = 0.05
 _LONGEST_S: Final = 366 * 86_400.0
 
@@ -64,6 +65,8 @@ def trial_asked(asked: Mapping[str, Any]) -> TrialAsked:
         scenario=asked["scenario"] if plan is None else plan.scenario,
         plan=None if plan is None else _document(asked["plan"]),
         asked=None if plan is None else _deployment(plan),
+        contract=None if plan is None else plan.contract,
+        acceptance_length=_acceptance(asked["acceptance_length"]),
     )
 
 
@@ -115,6 +118,15 @@ def _interval(text: str) -> float:
     if found < _SHORTEST_INTERVAL_S:
         raise BadInput(f"--interval {text} is shorter than 50ms, which would load the server.")
     return found
+
+
+def _acceptance(given: float | None) -> float | None:
+    if given is None or (isfinite(given) and 1 <= given <= _MOST_ACCEPTED):
+        return given
+    raise BadInput(
+        f"--acceptance-length is {given:g}; it is the tokens that a step yields with its drafts, at least 1 and at most "
+        f"{_MOST_ACCEPTED}."
+    )
 
 
 def _time(option: str, text: str) -> float:

@@ -46,6 +46,12 @@ from vramledger.trial.conduct.on_interrupt import OnInterrupt
     "--token-ids", is_flag=True, help="Send prompts as token ids; --api completions only."
 )
 @click.option("--prompts", type=click.Path(path_type=Path), help="Prompts of your own, JSON lines.")
+@click.option(
+    "--acceptance-length",
+    type=float,
+    metavar="X",
+    help="Tokens a step with drafts, if that was set on the server.",
+)
 @click.option("--body", metavar="JSON", help="Fields for every request, as '{\"temperature\": 0}'.")
 @click.option("--workers", type=click.IntRange(1, 256), help="Client processes; cores less one.")
 @click.option("--cold", is_flag=True, help="No warm-up; the prefix cache is emptied if it can be.")

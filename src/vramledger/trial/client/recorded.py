@@ -89,7 +89,7 @@ def _with_reply(
         http_status=reply.status,
         server_request_id=tally.id or reply.request_id,
         cached_tokens=tally.cached_tokens,
-        retry_after_s=retry_after_s(reply.retry_after),
+        retry_after_s=retry_after_s(reply.retry_after, reply.date),
     )
 
 
@@ -106,11 +106,30 @@ def offsets_us(stamps_ns: Sequence[int]) -> Sequence[int]:
     return array("q", [(stamp - first) // 1_000 for stamp in stamps_ns])
 
 
-def retry_after_s(value: str | None) -> float | None:
-    """Retry-After in seconds (RFC 9110, 10.2.3); None where it is not there or gives a date, which needs the server's clock."""
-    if value is None or not value.strip().isdecimal():
+def retry_after_s(value: str | None, date: str = "") -> float | None:
+    """Retry-After in seconds (RFC 9110, 10.2.3): as stated, or from the response's `date` to the date that it gives.
+
+    None where it is not there, is neither of the two, or gives a date in an answer without one: our clock is not the
+    server's.
+    """
+    if value is None:
         return None
-    return float(value)
+    if value.strip().isdecimal():
+        return float(value)
+    until, since = _moment(value), _moment(date)
+    return None if until is None or since is None else max(until - since, 0.0)
+
+
+def _moment(date: str) -> float | None:
+    """Seconds since 1970 of a date of HTTP, which is UTC in every form (RFC 9110, 5.6.7)."""
+    from datetime import UTC
+    from email.utils import parsedate_to_datetime
+
+    try:
+        found = parsedate_to_datetime(date)
+        return (found if found.tzinfo is not None else found.replace(tzinfo=UTC)).timestamp()
+    except (ValueError, OverflowError):
+        return None
 
 
 def _too_short(attempt: Attempt, timeline: Timeline) -> bool:

@@ -3,9 +3,11 @@
 from collections.abc import Iterator
 from pathlib import Path
 from secrets import randbits
+from typing import Final
 
-from vramledger.errors import BadInput, CannotKnow
+from vramledger.errors import BadInput, CannotKnow, VramError
 from vramledger.frozen import frozen
+from vramledger.plan.requirement import Contract
 from vramledger.record.outcome import Outcome
 from vramledger.trial.client.single import fetch_one
 from vramledger.trial.conduct.asked import TrialAsked
@@ -13,7 +15,14 @@ from vramledger.trial.load.job import PromptSettings
 from vramledger.trial.load.prepare import LoadAsked, Prepared, prepare_load
 from vramledger.trial.planned import PlannedRequest
 from vramledger.trial.prompts.body import BodyStyle
-from vramledger.trial.prompts.judgeable import Text, warnings
+from vramledger.trial.prompts.judgeable import (
+    DECODE_LINES,
+    Text,
+    Unjudgeable,
+    lines_of,
+    unjudgeable,
+    warnings,
+)
 from vramledger.trial.prompts.lengths import length_control
 from vramledger.trial.prompts.lexicon import Lexicon
 from vramledger.trial.prompts.settle import Counters, settle
@@ -22,12 +31,19 @@ from vramledger.trial.server.asking import Asker
 from vramledger.trial.wire.failures import named
 from vramledger.trial.wire.target import Target, key_of
 
-_SALT_BITS = 64
+_SALT_BITS: Final = 64
+_DRAFTS: Final = frozenset({"speculative-config", "speculative-model", "speculative-algorithm"})
+_STRUCTURED: Final = frozenset(
+    {"response_format", "structured_outputs", "guided_json", "guided_regex", "guided_grammar", "guided_choice", "tools"}
+)  # fmt: skip
 
 
 @frozen
 class Approached:
-    """A server that answers, and the load for it. `said` is who counted prompts; `effects` what forced lengths do besides."""
+    """A server that answers, and the load for it. `said` is who counted prompts; `effects` what forced lengths do besides.
+
+    `unjudgeable` are the contract's lines that this text cannot decide.
+    """
 
     facts: ServerFacts
     target: Target
@@ -35,6 +51,7 @@ class Approached:
     said: str
     effects: tuple[str, ...]
     warnings: tuple[str, ...]
+    unjudgeable: tuple[Unjudgeable, ...] = ()
 
 
 def key_for(asked: TrialAsked) -> str | None:
@@ -73,6 +90,7 @@ def approach(asked: TrialAsked, folder: Path) -> Approached:
         "Prompts are those of your file." if lexicon is None else lexicon.said,
         control.effects if style.is_exact or not control.fields(asked.api) else (),
         tuple(_warnings(asked, facts)),
+        unjudgeable(text_of(asked, facts), _judged(asked.contract)),
     )
 
 
@@ -102,9 +120,40 @@ def _counted(target: Target, body: bytes) -> int | None:
     return record.input_tokens_got
 
 
+def text_of(asked: TrialAsked, facts: ServerFacts) -> Text:
+    """What the trial sends, and what is known of the server that reads it."""
+    settings = [facts.seen.arguments, (asked.asked.arguments or {}) if asked.asked else {}]
+    drafts = any(_DRAFTS & set(each) for each in settings)
+    return Text(
+        is_real=asked.prompts is not None,
+        drafts=drafts or facts.speculative,
+        experts=_has_experts(asked, facts),
+        acceptance_set=asked.acceptance_length,
+        structured=bool(_STRUCTURED & set(asked.body)),
+    )
+
+
+def _has_experts(asked: TrialAsked, facts: ServerFacts) -> bool | None:
+    """By the model's configuration, where this machine or the catalogue has it."""
+    from vramledger.model.load import load_model
+
+    named = [asked.asked.model if asked.asked else None, facts.seen.model, facts.model]
+    for name in dict.fromkeys(each for each in named if each):
+        try:
+            return load_model(name).text.experts is not None
+        except (VramError, OSError):  # another name may be known, and none of them is no failure
+            continue
+    return None
+
+
+def _judged(contract: Contract | None) -> tuple[str, ...]:
+    """The lines that will be judged; without a contract, all that could be."""
+    return DECODE_LINES if contract is None else lines_of(contract)
+
+
 def _warnings(asked: TrialAsked, facts: ServerFacts) -> Iterator[str]:
     from vramledger.trial.server.differences import differences
 
-    yield from warnings(Text(is_real=asked.prompts is not None, drafts=facts.speculative))
+    yield from warnings(text_of(asked, facts))
     if asked.asked is not None:
         yield from differences(asked.asked, facts.deployment())

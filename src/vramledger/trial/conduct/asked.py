@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from vramledger.frozen import frozen
+from vramledger.plan.requirement import Contract
 from vramledger.trial.conduct.on_interrupt import OnInterrupt
 from vramledger.trial.prompts.body import CHAT
 from vramledger.trial.sampling.sampler import INTERVAL_S
@@ -23,7 +24,8 @@ class TrialAsked:
 
     `model` is the name to ask for, None for the first that the server lists. `workers` is the number of client
     processes, None for one a core less one. `cold` leaves out the warm-up and asks the server to empty its prefix cache.
-    `drain_s` is how long requests may be under way after the last was due. `asked` is the deployment that was ordered.
+    `drain_s` is how long requests may be under way after the last was due. `asked` is the deployment that was ordered, `contract` what was promised. `acceptance_length` is what the user set
+    on the server for drafts, tokens a step.
     """
 
     url: str
@@ -51,3 +53,5 @@ class TrialAsked:
     scenario: str | None = None
     plan: "Plan | None" = None
     asked: "Deployment | None" = None
+    contract: Contract | None = None
+    acceptance_length: float | None = None

@@ -85,15 +85,16 @@ def measured_part(
     sampler: Sampler,
     watch: Watch,
     rest: Rest | None = None,
+    zero_before_s: float | None = None,
 ) -> Course:
-    """Send the load, or the rest of it.
+    """Send the load, or the rest of it; `zero_before_s` is when second 0 of the load was before it was cut off.
 
     Raises:
         VramError: a worker could not go on, or the run cannot be written.
     """
     watch.phase("starting the client")
     position_s = 0.0 if rest is None else rest.from_s
-    conductor = Conductor(run, standing, sampler, watch, position_s)
+    conductor = Conductor(run, standing, sampler, watch, position_s, zero_before_s)
     return conductor.lead(jobs_of(standing, str(run.folder.absolute()), rest))
 
 

@@ -68,7 +68,8 @@ def cores_for(workers: int) -> tuple[int | None, ...]:
 class Conductor:
     """Leads the workers through the measured part of one run.
 
-    `position_s` is the second of the load at which to begin: 0, or where an earlier part was cut off.
+    `position_s` is the second of the load at which to begin: 0, or where an earlier part was cut off. `zero_before_s` is
+    the second of the run that was second 0 of the load in that part: what is left is sent as much later as the pause was long.
     """
 
     def __init__(
@@ -78,9 +79,10 @@ class Conductor:
         sampler: Sampler,
         watch: Watch,
         position_s: float = 0.0,
+        zero_before_s: float | None = None,
     ) -> None:
         self._run, self._standing, self._sampler, self._watch = run, standing, sampler, watch
-        self._position_s = position_s
+        self._position_s, self._zero_before_s = position_s, zero_before_s
         self._recent = Recent()
         self._how = "complete"
         self._heeded = 0  # interrupts that were acted upon
@@ -127,12 +129,16 @@ class Conductor:
         """Second `position_s` of the load is now, or nearly."""
         start_ns = time.monotonic_ns() + _HEAD_START_NS
         load_zero_ns = start_ns - round(self._position_s * 1e9)
+        load_zero_s = (load_zero_ns - self._standing.zero_ns) / 1e9
+        before = self._zero_before_s
+        later = {} if before is None else {"later_s": load_zero_s - before}
         self._run.note(
             (start_ns - self._standing.zero_ns) / 1e9,
             "phase",
             name="measured",
-            load_zero_s=(load_zero_ns - self._standing.zero_ns) / 1e9,
+            load_zero_s=load_zero_s,
             position_s=self._position_s,
+            **later,
         )
         self._began_s = self.now_s
         crew.tell(f"start {load_zero_ns}")

@@ -61,6 +61,7 @@ def _beside(found: Approached) -> dict[str, object]:
         "load_report": found.prepared.report.to_json(),
         "length_effects": list(found.effects),
         "answered": list(found.facts.answered),
+        "unjudgeable": [{"line": each.line, "why": each.why} for each in found.unjudgeable],
     }
 
 

@@ -1,6 +1,7 @@
 """What a run's journal tells of its phases and its workers."""
 
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import Any
 
 from vramledger.frozen import frozen
@@ -18,6 +19,14 @@ class Span:
 
 
 @frozen
+class Pause:
+    """From `from_s` of the run on nothing was sent for `seconds`, and the rest of the load came as much later."""
+
+    from_s: float
+    seconds: float
+
+
+@frozen
 class Story:
     """A run by its journal. `spans` has more than one where a run was resumed; `how` is how its load ended, None where it did not."""
 
@@ -30,6 +39,14 @@ class Story:
     resumed: int
     pids: tuple[int, ...]
     events: tuple[Entry, ...]
+
+    @property
+    def pauses(self) -> tuple[Pause, ...]:
+        """The times between what was sent before the recorder vanished and what was sent after."""
+        return tuple(
+            Pause(before.to_s, after.load_zero_s - before.load_zero_s)
+            for before, after in pairwise(self.spans)
+        )
 
     @property
     def from_s(self) -> float | None:

@@ -1,6 +1,7 @@
 """The latencies of a trial's measured requests, told in every way in which people count them."""
 
-from typing import TYPE_CHECKING, Any, Final
+from math import inf
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from vramledger.frozen import frozen
 from vramledger.record.latency import BY_NAME, from_dispatch, gaps_s, with_failures
@@ -14,6 +15,8 @@ if TYPE_CHECKING:
 
     Floats = np.ndarray[Any, np.dtype[np.float64]]
 
+Window: TypeAlias = tuple[float, float]  # seconds of the run
+_ALL: Final[Window] = (-inf, inf)
 NAMES: Final = ("ttft_s", "first_answer_s", "tpot_s", "e2e_s")
 _COLUMNS: Final = (
     "due_s", "dispatched_s", "first_content_s", "first_answer_s", "last_content_s", "done_s", "output_tokens_got",
@@ -47,6 +50,16 @@ class Measured:
     def __len__(self) -> int:
         return len(self.outcome)
 
+    def due_in(self, span: "Window") -> "Measured":
+        """Those due from one second of the run to another, both included."""
+        due = self.columns["due_s"]
+        kept = (due >= span[0]) & (due <= span[1])
+        return Measured(
+            {name: values[kept] for name, values in self.columns.items()},
+            self.outcome[kept],
+            self.errors[kept],
+        )
+
 
 def measured(run: "Run") -> Measured:
     """The requests that have a row of the workload: those of the warm-up have none.
@@ -67,13 +80,13 @@ def measured(run: "Run") -> Measured:
     )
 
 
-def latencies(run: "Run", found: Measured) -> Latencies:
-    """The latencies of a run."""
+def latencies(run: "Run", found: Measured, due_in: Window = _ALL) -> Latencies:
+    """The latencies of a run; `found` are its requests due in that time."""
     ok = found.outcome == Outcome.OK.value
     sent = from_dispatch(found.columns)
     since_due = {name: BY_NAME[name].of(found.columns) for name in NAMES}
     since_sent = {name: BY_NAME[name].of(sent) for name in NAMES}
-    gaps, means = _gaps(run)
+    gaps, means = _gaps(run, due_in)
     return Latencies(
         offered={name: spread(with_failures(each, found.outcome)) for name, each in since_due.items()},
         ok={name: spread(each[ok]) for name, each in since_due.items()},
@@ -84,19 +97,19 @@ def latencies(run: "Run", found: Measured) -> Latencies:
     )  # fmt: skip
 
 
-def _gaps(run: "Run") -> "tuple[Floats, Floats]":
+def _gaps(run: "Run", due_in: Window) -> "tuple[Floats, Floats]":
     """All gaps of requests that ended as asked, and the mean gap of each."""
     import numpy as np
+    import pyarrow as pa
     import pyarrow.compute as pc
 
     gaps, means = [np.zeros(0)], [np.zeros(0)]
-    for batch in run.requests.batches(("row", "outcome", "chunk_offset_us")):
-        kept = batch.filter(
-            pc.and_(
-                pc.is_valid(batch.column("row")),
-                pc.equal(batch.column("outcome"), Outcome.OK.value),
-            )
-        ).column("chunk_offset_us")
+    for batch in run.requests.batches(("row", "outcome", "due_s", "chunk_offset_us")):
+        due = batch.column("due_s").to_numpy()
+        inside = pa.array((due >= due_in[0]) & (due <= due_in[1]))
+        ok = pc.equal(batch.column("outcome"), Outcome.OK.value)
+        measured_ok = pc.and_(pc.is_valid(batch.column("row")), ok)
+        kept = batch.filter(pc.and_(measured_ok, inside)).column("chunk_offset_us")
         here = gaps_s(kept)
         counts = pc.list_value_length(kept.drop_null()).to_numpy(zero_copy_only=False) - 1
         owner = np.repeat(np.arange(len(counts)), np.maximum(counts, 0))

@@ -57,7 +57,8 @@ class Known:
 def resume(folder: Path, watch: Watch) -> Conducted:
     """Go on with the rest of the load, on the same clock; the pause is in the journal.
 
-    Requests that were under way stay as they were last seen. A run that was not yet measuring begins its warm-up anew.
+    All that was due after the last moment known of is sent later by the length of the pause, so that every request is offered
+    once and at the workload's own distances; what was due in the pause is neither left out nor sent in one burst. Requests that were under way stay as they were last seen. A run that was not yet measuring begins its warm-up anew.
 
     Raises:
         BadInput: no trial, closed already, still being recorded, or the server cannot be reached.
@@ -91,7 +92,8 @@ def resume(folder: Path, watch: Watch) -> Conducted:
             if rest is None and not standing.cold:
                 watch.phase("warming up")
                 warm_up_part(run, standing, _now_s(standing), before.warmed)
-            course = measured_part(run, standing, sampler, watch, rest)
+            before_s = story.spans[-1].load_zero_s if rest is not None else None
+            course = measured_part(run, standing, sampler, watch, rest, before_s)
             watch.phase("closing the record")
         run.note(_now_s(standing), "phase", name="closing")
         close(run, ended_of(course, standing))

@@ -23,12 +23,14 @@ class Sent:
     """Arrays of one length, a request each, NaN where a figure is not defined; seconds and tokens.
 
     `tpot_s` leaves out the first token, `normalized_tpot_s` is the time from sending to the last token over all of them.
+    `latency_s` ends when the response does, `to_last_s` with its last token.
     """
 
     found: Measured
     ttft_s: "Floats"
     first_answer_s: "Floats"
     latency_s: "Floats"
+    to_last_s: "Floats"
     tpot_s: "Floats"
     normalized_tpot_s: "Floats"
     input_tokens: "Floats"
@@ -60,6 +62,7 @@ def sent(run: Run) -> Sent:
         ttft_s=columns["first_content_s"] - start,
         first_answer_s=columns["first_answer_s"] - start,
         latency_s=columns["done_s"] - start,
+        to_last_s=last - start,
         tpot_s=(last - columns["first_content_s"]) / more,
         normalized_tpot_s=(last - start) / np.where(tokens >= 1, tokens, np.nan),
         input_tokens=columns["input_tokens_got"],

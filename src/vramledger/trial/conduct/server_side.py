@@ -1,6 +1,7 @@
 """What the server and its GPUs did while the load was sent."""
 
 from collections.abc import Sequence
+from math import inf
 from typing import TYPE_CHECKING, Any, Final
 
 from vramledger.frozen import frozen
@@ -41,8 +42,10 @@ class ServerSide:
     gpu_bytes: Spread
 
 
-def server_side(run: "Run", spans: Sequence[Span], capacity: int | None) -> ServerSide:
-    """The figures of a run in the spans in which its load was sent.
+def server_side(
+    run: "Run", spans: Sequence[Span], capacity: int | None, until_s: float = inf
+) -> ServerSide:
+    """The figures of a run in the spans in which its load was sent; what counters grew by ends with the last page before `until_s`.
 
     Raises:
         BadInput: a table is damaged.
@@ -50,7 +53,7 @@ def server_side(run: "Run", spans: Sequence[Span], capacity: int | None) -> Serv
     there = SERVER.name in run.tables
     levels = {name: _level(run, name, spans) if there else Spread() for name in _LEVELS}
     counted = {
-        name: _grown(run, name, spans) if there else None
+        name: _grown(run, name, spans, until_s) if there else None
         for name in ("preemptions", "prefix_hits", "prefix_queries", "generation_tokens", "prompt_tokens")
     }  # fmt: skip
     queries = counted["prefix_queries"]
@@ -86,20 +89,21 @@ def _level(run: "Run", name: str, spans: Sequence[Span]) -> Spread:
     return spread(combined[_inside(histories[0].t_s, spans)])
 
 
-def _grown(run: "Run", name: str, spans: Sequence[Span]) -> float | None:
-    """By how much a counter grew from the first span's begin to the last page, restarts allowed for."""
+def _grown(run: "Run", name: str, spans: Sequence[Span], until_s: float) -> float | None:
+    """By how much a counter grew from the first span's begin on, restarts allowed for."""
     histories = read_histories(run, name, TARGET)
     if not histories or not spans:
         return None
-    return sum(increase(_since(each, spans[0].from_s)) for each in histories)
+    return sum(increase(_between(each, spans[0].from_s, until_s)) for each in histories)
 
 
-def _since(history: History, from_s: float) -> "Floats":
-    """From the last page before a moment on; a series that begins later began at 0."""
+def _between(history: History, from_s: float, until_s: float) -> "Floats":
+    """From the last page before a moment on, to the last before another; a series that begins later began at 0."""
     import numpy as np
 
     first = max(int(np.searchsorted(history.t_s, from_s, side="right")) - 1, 0)
-    values = history.values[first:]
+    end = int(np.searchsorted(history.t_s, until_s, side="right"))
+    values = history.values[first:end]
     return np.append(0.0, values) if len(values) and np.isnan(values[0]) else values
 
 

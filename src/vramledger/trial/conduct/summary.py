@@ -13,6 +13,8 @@ from vramledger.trial.client.health import Health
 from vramledger.trial.conduct.history import Story, story_of
 from vramledger.trial.conduct.latencies import Latencies, Measured, latencies, measured
 from vramledger.trial.conduct.server_side import ServerSide, server_side
+from vramledger.trial.conduct.steady_figures import SteadyPart, steady_figures
+from vramledger.trial.prompts.judgeable import Unjudgeable
 from vramledger.trial.prompts.verification import LengthReport, verify
 from vramledger.trial.wire.failures import named
 
@@ -62,6 +64,8 @@ class Summary:
     warnings: tuple[str, ...]
     unseen: tuple[str, ...]
     inconclusive: tuple[str, ...]
+    steady: SteadyPart
+    unjudgeable: tuple[Unjudgeable, ...] = ()
 
     @property
     def description(self) -> "Description":
@@ -116,6 +120,8 @@ def summarise(run: Run) -> Summary:
         warnings=tuple(trial.get("warnings", ())),
         unseen=tuple(trial.get("unseen", ())),
         inconclusive=tuple(_inconclusive(run, story, found, told)),
+        steady=steady_figures(run, story.spans, found, trial.get("kv_tokens")),
+        unjudgeable=tuple(Unjudgeable(**each) for each in trial.get("unjudgeable", ())),
     )
 
 

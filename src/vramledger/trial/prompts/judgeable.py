@@ -14,6 +14,7 @@ _DECODED: Final = frozenset({"itl_s", "tpot_s", "e2e_s"})  # latencies that answ
 _AFTER_DECODE: Final = frozenset(
     {"requests_per_hour", "done_by"}
 )  # goodput and what follows from its rate
+DECODE_LINES: Final = tuple(sorted(_DECODED | _AFTER_DECODE))
 
 
 @frozen

@@ -23,7 +23,7 @@ class Reply:
     """
 
     __slots__ = (
-        "_limits", "_shape", "_shape_end", "_shape_start", "_splitter", "_streaming", "_tell", "done_ns", "ended",
+        "_limits", "_shape", "_shape_end", "_shape_start", "_splitter", "_streaming", "_tell", "date", "done_ns", "ended",
         "failure", "finished_ns", "first_byte_ns", "headers_ns", "message", "progress_ns", "request_id",
         "retry_after", "sent_ns", "status", "tally",
     )  # fmt: skip
@@ -45,6 +45,7 @@ class Reply:
         self.status: int | None = None
         self.request_id: str | None = None
         self.retry_after: str | None = None
+        self.date = ""  # when the server says it answered so
         self.failure: str | None = None
         self.message = b""
         self.ended = False
@@ -56,7 +57,9 @@ class Reply:
         identity = headers.get(b"x-request-id")
         self.request_id = identity.decode("latin-1") if identity else None
         retry_after = headers.get(b"retry-after")
-        self.retry_after = retry_after.decode("latin-1") if retry_after else None
+        if retry_after:
+            self.retry_after = retry_after.decode("latin-1")
+            self.date = headers.get(b"date", b"").decode("latin-1")
         if status != _OK:
             self.failure = of_http(status).name
         elif headers.get(b"content-encoding", b"identity") != b"identity":
