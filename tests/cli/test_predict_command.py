@@ -1,10 +1,12 @@
 """``vram predict``: one launch, a file of cases, and refusals in a sentence."""
 
 import json
+import re
 from pathlib import Path
 
 import pytest
 
+from stored_workloads import request, stored
 from timing_questions import case
 from vramledger.cli.main import run
 
@@ -17,18 +19,27 @@ def test_a_launch_is_predicted_in_words(capsys: pytest.CaptureFixture[str]) -> N
     assert run(["predict", LAUNCH, *CARD, *LOAD]) == 0
     lines = capsys.readouterr().out.splitlines()
     assert lines[0] == "meta-llama/Llama-3.1-8B on 1 x H100-80GB-SXM, vLLM 0.18.0"
-    assert lines[1] == "16 requests in flight per replica, 1000 tokens in, 500 out"
-    assert [line[:16].rstrip() for line in lines[3:8]] == [
+    assert lines[1] == (
+        "16 requests in flight per replica, 1000 tokens in, 500 out (each within 11.1% of that); steady state"
+    )
+    assert [line[:16].rstrip() for line in lines[3:9]] == [
         "TTFT, mean",
         "TPOT, mean",
         "output",
         "room",
+        "  pessimistic",
         "where TPOT goes",
     ]
-    assert (
-        " whole requests in the KV cache (the pool at its expected end; vram simulate takes the "
-        "pessimistic one), "
-    ) in lines[6]
+    assert re.fullmatch(
+        r"room            \d+ requests of 1,500 tokens, their end; \d+ of 1,250, their mean; 1,024 sequences at once "
+        "at most",
+        lines[6],
+    )
+    assert re.fullmatch(
+        r"  pessimistic   \d+ and \d+: the KV pool at the low end of the ledger's band, which vram simulate takes; "
+        "this prediction takes the expected one",
+        lines[7],
+    )
 
 
 def test_a_launch_is_predicted_as_one_object(capsys: pytest.CaptureFixture[str]) -> None:
@@ -42,6 +53,12 @@ def test_a_launch_is_predicted_as_one_object(capsys: pytest.CaptureFixture[str])
     assert found["requests"] == 160
     assert found["binding"] in found["tpot_parts_s"]
     assert found["kv_feasible_concurrency"] > 16
+    whole, mean = (found["kv_feasible"][name] for name in ("of_whole_requests", "of_mean_age"))
+    assert whole["expected"] == found["kv_feasible_concurrency"]
+    assert (whole["tokens_each"], mean["tokens_each"]) == (1500, 1250)
+    for ends in (whole, mean):
+        assert 0 < ends["pessimistic"] < ends["expected"]
+    assert mean["expected"] > whole["expected"]
     assert found["output_tokens_per_s"] == found["output_tokens_per_s_per_gpu"]
 
 
@@ -138,3 +155,47 @@ def test_a_deployment_that_does_not_start_is_a_verdict_with_its_cause(
     found = json.loads(capsys.readouterr().out)
     assert (found["schema"], found["starts"]) == ("vramledger.prediction/1", False)
     assert found["reason"].startswith("Loading the weights fails")
+
+
+def test_requests_of_one_length_are_said_to_stay_in_step(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    assert run(["predict", LAUNCH, *CARD, *LOAD, "--spread", "0"]) == 0
+    said = capsys.readouterr().out
+    assert "1000 tokens in, 500 out (all alike); steady state" in said
+    assert (
+        "note: All requests have one length, so that those who start together end together: every round of prompts "
+        "comes at once. With lengths that differ (--spread, --workload) TTFT is shorter.\n"
+    ) in said
+
+
+def test_lengths_come_from_a_workload(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    rows = [
+        request(row, arrival_s=float(row), input_tokens=tokens, output_tokens=100)
+        for row, tokens in enumerate([500, 20_000, 700, 16_300])
+    ]
+    path = stored(tmp_path / "w.parquet", rows)
+    asked = ["predict", LAUNCH, *CARD, "--workload", str(path), "--concurrency", "16"]
+    assert run(asked) == 0
+    said = capsys.readouterr().out
+    assert "5833 tokens in, 95 out (means of the lengths that were recorded); steady state" in said
+    assert "note: 1 of its requests are left out: the engine rejects prompts so long.\n" in said
+    assert "note: 1 of its answers end at max_model_len.\n" in said
+    assert run([*asked, "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert (found["lengths"], found["spread"]) == ("recorded", None)
+
+
+@pytest.mark.parametrize("spread", ["-0.1", "1.5", "nan", "wide"])
+def test_a_spread_that_is_none_is_refused(spread: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["predict", LAUNCH, *CARD, *LOAD, "--spread", spread]) == 2
+    assert capsys.readouterr().err == (
+        f"vram: --spread is {spread}; it is a share of the mean lengths from 0 to 1.\n"
+    )
+
+
+def test_means_beside_a_workload_are_refused(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["predict", LAUNCH, *CARD, *LOAD, "--workload", "w.parquet"]) == 2
+    assert capsys.readouterr().err == (
+        "vram: --input-tokens has no part with --workload, whose requests have lengths of their own; leave it out.\n"
+    )

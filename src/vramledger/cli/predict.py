@@ -1,6 +1,7 @@
 """``vram predict LAUNCH --gpu NAME``: latency and throughput of a launch under a steady load."""
 
 import json
+from pathlib import Path
 from typing import Any
 
 import click
@@ -21,6 +22,16 @@ from vramledger.errors import ExitCode
     "--requests",
     help="Requests of a benchmark run that starts all of --concurrency together; without it, the "
     "steady state.",
+)
+@click.option(
+    "--spread",
+    help="How far lengths lie around their means, as a share (0..1): 0.111 by default, as benchmarks draw them; 0 "
+    "has all of one length, and in step.",
+)
+@click.option(
+    "--workload",
+    type=click.Path(path_type=Path),
+    help="A stored workload (.parquet): its lengths in place of means, in their order.",
 )
 @click.option("--coefficients", help="A file with your own coefficients in place of the shipped.")
 @click.option("--cases", help="A file with one JSON object a line: many questions at once.")

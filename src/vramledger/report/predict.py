@@ -5,10 +5,11 @@ from typing import Final
 from vramledger.evidence import Figure
 from vramledger.report.number import share
 from vramledger.simulate.timing.cases.answer import Answer
+from vramledger.simulate.timing.closed_loop import Load
 from vramledger.simulate.timing.prediction import Prediction
+from vramledger.simulate.timing.room import Feasible
 from vramledger.units import format_seconds
 
-_POOL_END: Final = "the pool at its expected end; vram simulate takes the pessimistic one"
 _LEAST_SHARE: Final = 0.005  # of a token's time; smaller parts are not listed
 
 
@@ -21,7 +22,7 @@ def to_text(prediction: Prediction) -> str:
         f"TTFT, mean      {_figure(prediction.ttft)}",
         f"TPOT, mean      {_figure(prediction.tpot)}",
         f"output          {_output(prediction)}",
-        f"room            {_room(prediction)}",
+        *_room(prediction),
         f"where TPOT goes {_shares(prediction)}",
         *(f"note: {note}" for note in prediction.notes),
     ]
@@ -32,7 +33,21 @@ def _load(prediction: Prediction) -> str:
     load = prediction.load
     return (
         f"{load.concurrency:.0f} requests in flight per replica, {load.input_tokens:.0f} tokens in, "
-        f"{load.output_tokens:.0f} out"
+        f"{load.output_tokens:.0f} out ({_lengths(load)}); {_stretch(load)}"
+    )
+
+
+def _lengths(load: Load) -> str:
+    if load.recorded is not None:
+        return "means of the lengths that were recorded"
+    return "all alike" if load.in_step else f"each within {share(load.spread)} of that"
+
+
+def _stretch(load: Load) -> str:
+    if load.requests == float("inf"):
+        return "steady state"
+    return (
+        f"a run of {load.requests:.0f} requests, the first {load.concurrency:.0f} started together"
     )
 
 
@@ -56,14 +71,27 @@ def _figure(figure: Figure) -> str:
     return f"{format_seconds(figure.value)} ({format_seconds(figure.low)} .. {format_seconds(figure.high)})"
 
 
-def _room(prediction: Prediction) -> str:
-    held = prediction.room
-    cache = (
-        ""
-        if held == float("inf")
-        else f"{held:,.0f} whole requests in the KV cache ({_POOL_END}), "
+def _room(prediction: Prediction) -> list[str]:
+    """Both ends of the pool beside each other, with the tokens that they were reckoned from."""
+    room, most = prediction.room, f"{prediction.sequences:,} sequences at once at most"
+    if room.whole == float("inf"):
+        return [f"room            {most}; no KV cache grows with a request"]
+    held = (
+        f"{room.whole:,.0f} requests of {room.whole_tokens:,.0f} tokens, their end; {room.mean:,.0f} of "
+        f"{room.mean_tokens:,.0f}, their mean"
     )
-    return f"{cache}{prediction.sequences} sequences at once"
+    return [f"room            {held}; {most}", *_pessimistic(room)]
+
+
+def _pessimistic(room: Feasible) -> list[str]:
+    """The end by which `vram simulate` decides; nothing where the deployment does not start."""
+    if room.whole_low is None or room.mean_low is None:
+        return []
+    said = (
+        f"{room.whole_low:,.0f} and {room.mean_low:,.0f}: the KV pool at the low end of the ledger's band, which "
+        "vram simulate takes; this prediction takes the expected one"
+    )
+    return [f"  pessimistic   {said}"]
 
 
 def _shares(prediction: Prediction) -> str:

@@ -24,13 +24,27 @@ def to_json(prediction: Prediction) -> dict[str, Any]:
         "output_tokens": load.output_tokens,
         "concurrency": load.concurrency,
         "requests": load.requests if isfinite(load.requests) else None,
+        "lengths": "even spread" if load.recorded is None else "recorded",
+        "spread": load.spread if load.recorded is None else None,
         "ttft_s": prediction.ttft.to_json(),
         "tpot_s": prediction.tpot.to_json(),
         "basis": str(prediction.tpot.basis),
         "output_tokens_per_s": prediction.output_tokens_per_s,
         "output_tokens_per_s_per_gpu": prediction.output_tokens_per_s_per_gpu,
         "gpus": prediction.gpus,
-        "kv_feasible_concurrency": prediction.room if isfinite(prediction.room) else None,
+        "kv_feasible_concurrency": _finite(prediction.room.whole),
+        "kv_feasible": {
+            "of_whole_requests": {
+                "tokens_each": prediction.room.whole_tokens,
+                "expected": _finite(prediction.room.whole),
+                "pessimistic": _finite(prediction.room.whole_low),
+            },
+            "of_mean_age": {
+                "tokens_each": prediction.room.mean_tokens,
+                "expected": _finite(prediction.room.mean),
+                "pessimistic": _finite(prediction.room.mean_low),
+            },
+        },
         "max_num_seqs": prediction.sequences,
         "running": outlook.running,
         "waiting": outlook.waiting,
@@ -49,3 +63,8 @@ def answer_json(answer: Answer) -> dict[str, Any]:
         return {"schema": SCHEMA, "id": answer.id, "error": answer.error}
     found = to_json(answer.prediction)
     return {"schema": found.pop("schema"), "id": answer.id, **found}
+
+
+def _finite(held: float | None) -> float | None:
+    """None without a cache that grows, or where nothing starts."""
+    return held if held is not None and isfinite(held) else None

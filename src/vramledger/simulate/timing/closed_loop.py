@@ -35,7 +35,7 @@ class Load:
     @property
     def in_step(self) -> bool:
         """Whether all have one length, so that those who start together end together."""
-        return self.recorded is None and self.spread == 0
+        return self.spread == 0 if self.recorded is None else self.recorded.alike
 
     def length(self, number: int) -> Length:
         """Of the request of that number."""
@@ -49,6 +49,13 @@ class Load:
         if self.recorded is not None:
             return self.recorded.decode_context
         return self.input_tokens + self.output_tokens / 2
+
+    @property
+    def whole(self) -> float:
+        """Tokens of a request at its end, mean over those that run."""
+        if self.recorded is not None:
+            return self.recorded.whole
+        return self.input_tokens + self.output_tokens
 
     @property
     def prompt_context(self) -> float:

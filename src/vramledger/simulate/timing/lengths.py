@@ -4,6 +4,7 @@ The spread matters in a closed loop. Requests of one length that start together 
 prompts come together again, in every round; lengths that differ take them apart within a few rounds.
 """
 
+from collections.abc import Sequence
 from typing import Final
 
 from vramledger.frozen import frozen
@@ -24,18 +25,19 @@ class Length:
 
 @frozen
 class Recorded:
-    """Lengths of requests that were recorded, in their order; after the last comes the first again."""
+    """Lengths of requests that were recorded, in their order; after the last comes the first again.
+
+    The means over time are of requests that run: a long answer counts for the steps that it takes.
+    """
 
     prompts: tuple[int, ...]
     outputs: tuple[int, ...]
+    decode_context: float  # tokens in the cache for one that decodes: sum O (I + O/2) / sum O
+    whole: float  # tokens of one at its end: sum O (I + O) / sum O
+    prompt_context: float  # tokens before one of a prompt, mean over all these: sum I^2 / 2 / sum I
 
     def __len__(self) -> int:
         return len(self.prompts)
-
-    def at(self, number: int) -> Length:
-        """Of the request of that number."""
-        place = number % len(self.prompts)
-        return Length(self.prompts[place], self.outputs[place])
 
     @property
     def input_mean(self) -> float:
@@ -48,16 +50,28 @@ class Recorded:
         return sum(self.outputs) / len(self)
 
     @property
-    def decode_context(self) -> float:
-        """Tokens in the cache for a request that decodes, mean over all steps: sum O (I + O/2) / sum O."""
-        pairs = zip(self.prompts, self.outputs, strict=True)
-        held = sum(output * (prompt + output / 2) for prompt, output in pairs)
-        return held / sum(self.outputs)
+    def alike(self) -> bool:
+        """Whether all have the same lengths."""
+        return len(set(self.prompts)) == len(set(self.outputs)) == 1
 
-    @property
-    def prompt_context(self) -> float:
-        """Tokens before one of a prompt, mean over all such tokens: sum I^2 / 2 / sum I."""
-        return sum(prompt * prompt for prompt in self.prompts) / 2 / sum(self.prompts)
+    def at(self, number: int) -> Length:
+        """Of the request of that number."""
+        place = number % len(self.prompts)
+        return Length(self.prompts[place], self.outputs[place])
+
+
+def recorded(prompts: Sequence[int], outputs: Sequence[int]) -> Recorded:
+    """The lengths of requests, of one at least; every length is 1 or more."""
+    steps = sum(outputs)
+    prompt_steps = sum(i * o for i, o in zip(prompts, outputs, strict=True))
+    squares = sum(output * output for output in outputs)
+    return Recorded(
+        tuple(prompts),
+        tuple(outputs),
+        decode_context=(prompt_steps + squares / 2) / steps,
+        whole=(prompt_steps + squares) / steps,
+        prompt_context=sum(prompt * prompt for prompt in prompts) / 2 / sum(prompts),
+    )
 
 
 def spread_length(mean_input: float, mean_output: float, spread: float, number: int) -> Length:

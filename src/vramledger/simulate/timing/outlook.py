@@ -56,8 +56,15 @@ def prepare(deployment: Deployment, staging: Staging = stages_of) -> Prepared:
 
 def closed_form(prepared: Prepared, load: Load, c: Coefficients) -> Steady:
     """The steady state in closed form."""
-    held = prepared.room.held(load.input_tokens, load.output_tokens * c.held_output)
+    held = _held(prepared.room, load, c)
     return steady(Pricer(prepared.work, c), load, max(1.0, min(held, prepared.room.sequences)))
+
+
+def _held(room: Room, load: Load, c: Coefficients) -> float:
+    """Requests that run at once: of even lengths by the fitted share of an answer, of recorded ones by their mean."""
+    if load.recorded is not None:
+        return room.feasible(load).mean
+    return room.held(load.input_tokens, load.output_tokens * c.held_output)
 
 
 def outlook(prepared: Prepared, load: Load, c: Coefficients) -> Outlook:

@@ -14,6 +14,10 @@ from vramledger.simulate.timing.outlook import Outlook, Prepared, outlook, prepa
 from vramledger.simulate.timing.prediction import Prediction
 
 _MOST: Final = 1e9  # tokens, requests: beyond it the question is a slip of the pen
+_IN_STEP: Final = (
+    "All requests have one length, so that those who start together end together: every round of prompts comes at "
+    "once. With lengths that differ (--spread, --workload) TTFT is shorter."
+)
 _NEIGHBOURS: Final = "neighbours' prompts"
 
 
@@ -62,7 +66,7 @@ def answer(prepared: Prepared, load: Load, fit: Fit, *, version_known: bool = Tr
         output_tokens_per_s=found.tokens_per_s,
         output_tokens_per_s_per_gpu=found.tokens_per_s / layout.world,
         gpus=layout.world,
-        room=prepared.room.held(load.input_tokens, load.output_tokens),
+        room=prepared.room.feasible(load),
         sequences=prepared.room.sequences,
         binding=max(shares, key=lambda name: shares[name]),
         shares=shares,
@@ -97,6 +101,8 @@ def _refuse_nonsense(load: Load) -> None:
 
 def _refuse_long(deployment: Deployment, load: Load) -> None:
     tokens = load.input_tokens + load.output_tokens
+    if load.recorded is not None:
+        tokens = max(map(sum, zip(load.recorded.prompts, load.recorded.outputs, strict=True)))
     limit = deployment.max_model_len.value or deployment.model.text.max_positions
     if limit and tokens > limit:
         raise BadInput(
@@ -150,4 +156,6 @@ def _notes(prepared: Prepared, load: Load, found: Outlook, around: Region) -> tu
             f"{load.concurrency:.0f} of {load.requests:.0f} requests start together, which is about "
             f"{found.burst * 1e3:.0f} ms of the mean TTFT."
         )
+    if load.in_step and load.concurrency > 1:
+        notes.append(_IN_STEP)
     return (*notes, *around.notes)

@@ -4,6 +4,7 @@ from vramledger.evidence import Figure
 from vramledger.frozen import frozen
 from vramledger.simulate.timing.closed_loop import Load
 from vramledger.simulate.timing.outlook import Outlook
+from vramledger.simulate.timing.room import Feasible
 
 
 @frozen
@@ -17,7 +18,7 @@ class Prediction:
     output_tokens_per_s: float  # of one replica
     output_tokens_per_s_per_gpu: float
     gpus: int  # of one replica
-    room: float  # requests of full length that the cache holds at once; inf without a cache
+    room: Feasible
     sequences: int  # most that the engine runs at once
     binding: str
     shares: dict[str, float]  # seconds of a token by kind of work, neighbours' prompts among them

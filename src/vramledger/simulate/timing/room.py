@@ -11,28 +11,44 @@ from vramledger.frozen import frozen
 from vramledger.ledger.account import assess
 from vramledger.ledger.rank import rank_account
 from vramledger.simulate.timing.capacity import Capacity
+from vramledger.simulate.timing.closed_loop import Load
 from vramledger.units import GIB
 
-_NO_LIMIT: Final = float("inf")
 _BLOCKS_SEEN: Final = 16  # over so many a line is laid through the blocks of a growing request
+
+
+@frozen
+class Feasible:
+    """Requests that the KV cache holds at once; inf without a cache that grows.
+
+    `whole`: all at their end, so that none is ever preempted; `mean`: of evenly spread ages, so that more cannot
+    last. Each at the expected end of the ledger's band and at the pessimistic one, None where nothing starts there.
+    """
+
+    whole_tokens: float  # of a request at its end
+    mean_tokens: float  # of a request that runs, mean over time
+    whole: float
+    mean: float
+    whole_low: float | None
+    mean_low: float | None
 
 
 @frozen
 class Room:
     """The limits of one replica. `pool` is None where the model keeps no cache that grows.
 
-    `shortage` is one sentence where the ledger says that the deployment does not start.
+    `pool` is at the expected end of the ledger's band; `low` at the pessimistic one, None where it is not known or
+    the deployment does not start there. `shortage` is one sentence where the ledger says that the deployment does not start.
     """
 
     pool: KvPool | None
     sequences: int
     shortage: str = ""
+    low: KvPool | None = None
 
     def held(self, input_tokens: float, output_tokens: float) -> float:
         """Requests that the cache holds at once with so many output tokens each."""
-        capacity = self.capacity(input_tokens, output_tokens)
-        need = capacity.fixed + capacity.per_token * (input_tokens + output_tokens)
-        return capacity.total / need if need else _NO_LIMIT
+        return self.capacity(input_tokens, output_tokens).held(input_tokens + output_tokens)
 
     def capacity(self, input_tokens: float, output_tokens: float) -> Capacity:
         """The cache as a line between the blocks of a prompt and those of a whole request.
@@ -41,15 +57,33 @@ class Room:
         windows shorter than the prompt) the line is flat. An answer shorter than a few blocks is looked
         at over a few, since a single block that it begins is no slope.
         """
-        if self.pool is None or not self.pool.layout.groups:
+        return self._of(self.pool, input_tokens, output_tokens)
+
+    def feasible(self, load: Load) -> Feasible:
+        """Requests of a load that the cache holds at once, at both ends of the ledger's band."""
+        expected, low = (
+            self._of(pool, load.input_tokens, load.output_tokens) for pool in (self.pool, self.low)
+        )
+        starts = self.low is not None or self.pool is None
+        return Feasible(
+            whole_tokens=load.whole,
+            mean_tokens=load.decode_context,
+            whole=expected.held(load.whole),
+            mean=expected.held(load.decode_context),
+            whole_low=low.held(load.whole) if starts else None,
+            mean_low=low.held(load.decode_context) if starts else None,
+        )
+
+    def _of(self, pool: KvPool | None, input_tokens: float, output_tokens: float) -> Capacity:
+        if pool is None or not pool.layout.groups:
             return Capacity(self.sequences)
-        layout = self.pool.layout
+        layout = pool.layout
         start, end = max(round(input_tokens), 1), round(input_tokens + output_tokens)
         end = max(end, start + _BLOCKS_SEEN * layout.block_size)
         blocks = layout.blocks_at(start), layout.blocks_at(end)
         slope = min((blocks[1] - blocks[0]) / (end - start), blocks[0] / start)
         fixed = blocks[0] - slope * start
-        return Capacity(self.sequences, float(self.pool.usable_blocks), fixed, slope)
+        return Capacity(self.sequences, float(pool.usable_blocks), fixed, slope)
 
 
 def room_of(deployment: Deployment) -> Room:
@@ -70,7 +104,8 @@ def room_of(deployment: Deployment) -> Room:
     if refused:
         return Room(_unchecked_pool(deployment), sequences, refused[0].message)
     found = assess(deployment)
-    return Room(found.pools.expected, sequences, "" if found.fits else found.reason)
+    low = found.pools.low if found.fits else None
+    return Room(found.pools.expected, sequences, "" if found.fits else found.reason, low)
 
 
 def _unchecked_pool(deployment: Deployment) -> KvPool | None:
