@@ -136,8 +136,8 @@ def test_a_run_that_is_being_recorded_is_neither_read_nor_closed_nor_resumed(
         with pytest.raises(BadInput) as unresumed:
             RecordedRun.resume(folder)
     assert str(unread.value) == (
-        f"{folder} was never closed: it is being recorded, or its recorder was stopped; wait, or close "
-        "it with vramledger.record.closing.close_interrupted."
+        f"{folder} was never closed: it is being recorded, or its recorder was stopped; wait, or go on "
+        f"with `vram trial resume {folder}`, which closes it with --close."
     )
     assert (str(unclosed.value), str(unresumed.value)) == (busy, busy)
 

@@ -69,8 +69,10 @@ def test_a_port_that_is_taken_is_said(tmp_path: Path) -> None:
         done = vram(["rehearse", LAUNCH, *CARD, "--port", str(port)], tmp_path)
 
     assert (done.returncode, done.stdout) == (2, "")
-    assert f"Nothing can be served on 127.0.0.1 port {port}: " in done.stderr
-    assert done.stderr.endswith("choose another --port, or 0 for a free one.\n")
+    assert done.stderr.endswith(
+        f"Nothing can be served on 127.0.0.1 port {port}: Address already in use; choose another --port, or 0 for a free "
+        "one.\n"
+    )
     assert "Traceback" not in done.stderr
 
 

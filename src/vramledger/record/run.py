@@ -84,7 +84,7 @@ def read_run(folder: Path) -> Run:
     if description.ended is None:
         raise BadInput(
             f"{folder} was never closed: it is being recorded, or its recorder was stopped; wait, or "
-            "close it with vramledger.record.closing.close_interrupted."
+            f"go on with `vram trial resume {folder}`, which closes it with --close."
         )
     if REQUESTS.name not in description.tables:
         raise BadInput(f"{folder} lists no table of requests; use an unchanged copy.")

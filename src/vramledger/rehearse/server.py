@@ -2,6 +2,7 @@
 
 import asyncio
 import functools
+import os
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -102,7 +103,7 @@ class Server:
             listener = await self._loop.create_server(accept, host, port, backlog=_BACKLOG)
         except (OSError, OverflowError, UnicodeError) as error:
             raise BadInput(
-                f"Nothing can be served on {host} port {port}: {error}; choose another --port, or 0 for a free one."
+                f"Nothing can be served on {host} port {port}: {_reason(error)}; choose another --port, or 0 for a free one."
             ) from None
         self._listener, self._port = listener, listener.sockets[0].getsockname()[1]
         self._alive = True
@@ -162,3 +163,9 @@ class Server:
         """Nothing can be served any more."""
         if not self.ended.done():
             self.ended.set_exception(error)
+
+
+def _reason(error: Exception) -> str:
+    """Why an address cannot be listened on, as the system puts it where it does."""
+    number = getattr(error, "errno", None)
+    return os.strerror(number) if number and number > 0 else str(error)

@@ -50,7 +50,7 @@ def scenario_of_run(folder: Path, headroom: float | None, contract: Contract) ->
     cells = _cells(tokens / running, _longest(found, folder))
     lengths = LengthDistribution(cells, basis, source)
     scenario = Scenario("run", Kind.LATENCY, lengths, load, headroom=headroom, contract=contract)
-    return OfRun(scenario, tuple(_notes(found, source)))
+    return OfRun(scenario, (*_notes(found, source), _as_sized(tokens, running)))
 
 
 def _longest(found: Summary, folder: Path) -> int:
@@ -91,6 +91,14 @@ def _notes(found: Summary, source: str) -> list[str]:
     if found.inconclusive:
         notes.append(f"The run decides nothing by itself: {found.inconclusive[0]}")
     return notes
+
+
+def _as_sized(tokens: float, running: float) -> str:
+    """What the requests of the scenario stand for: their lengths are none that were sent."""
+    return (
+        f"Lengths below are no lengths that were sent: {running:,.0f} requests, the most that ran at once, hold the "
+        f"{tokens:,.0f} tokens together, {tokens / running:,.0f} each."
+    )
 
 
 def _told(found: Spread) -> str:

@@ -132,7 +132,7 @@ def test_no_name_and_no_tls_are_said(server: Rehearsed, workload: Path) -> None:
         (("--closed", "0"), "--closed 0 is no number of clients; take 1 or more."),
         (
             ("--body", '{"stream": false}'),
-            "--body sets stream, which the trial sets itself; leave it out, and use --prompts for prompts of your own.",
+            "--body sets stream, which the trial sets itself; leave it out: every answer is streamed.",
         ),
     ],
 )  # fmt: skip

@@ -177,6 +177,10 @@ def test_sizing_takes_the_most_that_was_held(tmp_path: Path) -> None:
         in shown
     )
     assert "run: 6 requests in flight at the peak" in shown
+    assert (
+        "Lengths below are no lengths that were sent: 6 requests, the most that ran at once, hold the 5,000 tokens together, "
+        "833 each." in shown
+    )
     assert said(["size", model, "--from-run", "run", "--users", "5"], tmp_path, vram_here) == (
         "--from-run takes load and lengths from what a trial held; leave out --users, --concurrent, --rate, --profile and "
         "--workload."

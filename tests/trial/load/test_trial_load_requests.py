@@ -248,7 +248,7 @@ def test_prompts_shorter_than_a_template_are_sent_as_short_as_can_be(tmp_path: P
     asked = LoadAsked(Part(path), replace(PROMPTS, lexicon=lexicon))
     found = prepare_load(asked, tmp_path)
     assert found.report.sentences() == (
-        "Prompts shorter than the 25 tokens that the server puts around each: 1; they are sent with 25.",
+        "Prompts shorter than the 25 tokens that the server puts around each: 1 of the load's 1; they are sent with 25.",
     )
     assert prompt(next(open_load(found.job, 0, 1))) == []
 

@@ -121,12 +121,22 @@ def test_extra_fields_are_one_json_object(text: str) -> None:
     )
 
 
-def test_extra_fields_leave_the_prompt_alone() -> None:
+@pytest.mark.parametrize(
+    ("field", "remedy"),
+    [
+        ("messages", "use --prompts for prompts of your own"),
+        ("stream", "every answer is streamed"),
+        (
+            "max_tokens",
+            "answers are as long as the workload says, and vram workload scale --output changes that",
+        ),
+    ],
+)
+def test_extra_fields_leave_alone_what_the_trial_sets(field: str, remedy: str) -> None:
     with pytest.raises(BadInput) as raised:
-        extra_fields('{"messages": []}')
+        extra_fields(f'{{"temperature": 0, "{field}": 5}}')
     assert str(raised.value) == (
-        "--body sets messages, which the trial sets itself; leave it out, and use --prompts for "
-        "prompts of your own."
+        f"--body sets {field}, which the trial sets itself; leave it out: {remedy}."
     )
 
 

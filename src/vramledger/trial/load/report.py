@@ -58,8 +58,8 @@ def _prompts(report: LoadReport) -> Iterator[str]:
         )
     if report.too_short:
         yield (
-            f"Prompts shorter than the {report.around:,} tokens that the server puts around each: {report.too_short:,}; "
-            f"they are sent with {report.around:,}."
+            f"Prompts shorter than the {report.around:,} tokens that the server puts around each: {report.too_short:,} of the load's "
+            f"{report.offered:,}; they are sent with {report.around:,}."
         )
     if report.own_prompts is not None and report.own_prompts < report.offered:
         yield (

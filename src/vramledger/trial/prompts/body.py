@@ -14,7 +14,16 @@ PATHS: Final = {CHAT: "/v1/chat/completions", COMPLETIONS: "/v1/completions"}
 LENGTH: Final = "$output_tokens"  # in the fields of a style: the length asked for
 _PROMPT: Final = "\x00prompt"
 _TOKENS: Final = "\x00tokens"
-_OURS: Final = frozenset({"model", "messages", "prompt", "stream", "n"})
+_OURS: Final[Mapping[str, str]] = {
+    "model": "name it with --model",
+    "messages": "use --prompts for prompts of your own",
+    "prompt": "use --prompts for prompts of your own",
+    "stream": "every answer is streamed",
+    "stream_options": "usage is always asked for",
+    "n": "each request has one answer",
+    "max_tokens": "answers are as long as the workload says, and vram workload scale --output changes that",
+    "max_completion_tokens": "answers are as long as the workload says, and vram workload scale --output changes that",
+}
 
 
 @frozen
@@ -86,11 +95,10 @@ def extra_fields(text: str) -> dict[str, Any]:
             f"--body {text} is no JSON object; give fields for every request, such as "
             """'{"temperature": 0}'."""
         )
-    ours = sorted(_OURS & found.keys())
-    if ours:
+    ours = next((name for name in found if name in _OURS), None)
+    if ours is not None:
         raise BadInput(
-            f"--body sets {ours[0]}, which the trial sets itself; leave it out, and use --prompts for "
-            "prompts of your own."
+            f"--body sets {ours}, which the trial sets itself; leave it out: {_OURS[ours]}."
         )
     return found
 
