@@ -14,11 +14,11 @@ from typing import Any, Final
 from vramledger import __version__
 from vramledger.report.trial_export.export_file import ExportFile, json_file
 from vramledger.report.trial_export.guidellm_metrics import STATUS, metrics_of
-from vramledger.report.trial_export.guidellm_window import Window, window_of
 from vramledger.trial.conduct.detail import detail
 from vramledger.trial.conduct.sent import Sent, WallClock, rows, sent
 from vramledger.trial.conduct.streamed import streamed
 from vramledger.trial.conduct.summary import Summary
+from vramledger.trial.conduct.window import Window, window_of
 
 _OF_OUTCOME: Final = {each.value: name for name, group in STATUS.items() for each in group}
 _WORDS: Final = {"successful": "completed", "errored": "errored", "incomplete": "cancelled"}

@@ -9,11 +9,11 @@ trial over HTTP does not use.
 from typing import TYPE_CHECKING, Any, Final
 
 from vramledger.record.outcome import Outcome
-from vramledger.report.trial_export.guidellm_window import Window
 from vramledger.trial.conduct.detail import SHARES, Detail, detail, weighted_detail
 from vramledger.trial.conduct.over_time import level_detail, rate_detail
 from vramledger.trial.conduct.sent import Sent
 from vramledger.trial.conduct.streamed import Streamed
+from vramledger.trial.conduct.window import Window
 
 if TYPE_CHECKING:
     import numpy as np

@@ -1,4 +1,4 @@
-"""The part of a trial that its GuideLLM report is about."""
+"""The part of a trial that exports are about."""
 
 from typing import TYPE_CHECKING, Any
 
