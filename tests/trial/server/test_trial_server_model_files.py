@@ -73,5 +73,5 @@ def test_what_is_not_seen_is_said(tmp_path: Path) -> None:
         ("http://no.such.name.invalid", False),
     ],
 )
-def test_only_addresses_of_this_machine_are_here(address: str, here: bool) -> None:
+def test_only_addresses_of_this_machine_are_here(address: str, *, here: bool) -> None:
     assert is_here(address) is here

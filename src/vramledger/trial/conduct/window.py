@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 class Window:
     """Seconds of the run: the load was played from `began_s` to `ended_s`.
 
-    `span` is from the first request sent to the end
-    of the last, and `ends_s` when each request ended, or the run did before it.
+    `span` is from the first request sent to the last
+    end or token, and `ends_s` when each request ended, or the run did before it.
     """
 
     began_s: float
@@ -32,9 +32,11 @@ def window_of(found: Summary, figures: Sent) -> Window:
     import numpy as np
 
     spans = found.story.spans
-    sent, done = (figures.found.columns[name] for name in ("dispatched_s", "done_s"))
+    sent, done, token = (
+        figures.found.columns[name] for name in ("dispatched_s", "done_s", "last_content_s")
+    )
     began = spans[0].from_s if spans else 0.0
-    last = float(np.nanmax(done, initial=began)) if len(done) else began
+    last = float(np.nanmax(np.concatenate((done, token)), initial=began))
     ended = max(spans[-1].to_s if spans else began, last)
-    first = float(np.nanmin(sent, initial=ended)) if len(sent) else ended
+    first = float(np.nanmin(sent, initial=ended))
     return Window(began, ended, (first, max(last, first)), np.where(np.isnan(done), ended, done))
