@@ -1,6 +1,6 @@
 """A trial for a terminal."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Final
 
 from vramledger.record.document import Origin
@@ -28,14 +28,19 @@ _ORIGINS: Final = {
 }
 
 
-def trial_text(found: Summary) -> str:
-    """What was sent where, what became of it, how the server was, and what weakens the figures."""
+def trial_text(found: Summary, contract: Iterable[str] = ()) -> str:
+    """What was sent where, what became of it, how the server was, and what weakens the figures.
+
+    `contract` are the lines on what was promised; they stand first.
+    """
+    promised = tuple(contract)
     blocks = [
         *_heading(found),
+        *(("", *promised) if promised else ()),
         "",
         *_requests(found),
         "",
-        "all offered, from due; a failure counts as infinite",
+        "all offered, from due; a failure counts as infinite (ITL: of requests that ended as asked)",
         *table(_HEAD, list(_latency_rows(found)), _RIGHT),
         *_successes(found),
         "",
