@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 class Window:
     """Seconds of the run: the load was played from `began_s` to `ended_s`.
 
-    `span` is from the first request sent to the last
-    end or token, and `ends_s` when each request ended, or the run did before it.
+    `span` is from the first request sent to the last that ended, or to the last token after it; `ends_s` is when each
+    request ended, or the run did before it.
     """
 
     began_s: float
