@@ -47,9 +47,9 @@ def workload(tmp_path: Path) -> Path:
     return steady_workload(tmp_path / "w.parquet", COUNT, GAP_S)
 
 
-def killed(server: Rehearsed, workload: Path, folder: Path, after: int) -> float:
+def killed(server: Rehearsed, workload: Path, folder: Path, after: int, *options: str) -> float:
     """Run a trial and kill it once so many requests are on disk; the moment of that."""
-    with started(server.address, workload, folder) as process:
+    with started(server.address, workload, folder, *options) as process:
         await_phase(folder, "measured", process)
         await_requests(folder, after, process)
         moment = time.monotonic()
@@ -106,7 +106,7 @@ def test_a_run_that_is_not_resumed_is_closed_honestly(
     server: Rehearsed, workload: Path, tmp_path: Path
 ) -> None:
     folder = tmp_path / "run"
-    killed(server, workload, folder, 10)
+    killed(server, workload, folder, 10, "--cold")
     shown = vram(["trial", "show", str(folder)], tmp_path)
     assert shown.returncode == 2
     assert "was never closed" in shown.stderr
@@ -129,7 +129,7 @@ def test_a_run_whose_server_is_gone_is_closed_with_the_reason(
 ) -> None:
     folder = tmp_path / "run"
     with rehearsal() as short_lived:
-        killed(short_lived, workload, folder, 1)
+        killed(short_lived, workload, folder, 1, "--cold")
     done = vram(["trial", "resume", str(folder)], tmp_path)
     assert done.returncode == 2
     assert "gives no list of models" in done.stderr
@@ -140,7 +140,7 @@ def test_a_run_whose_workload_is_gone_is_closed_with_the_reason(
     server: Rehearsed, workload: Path, tmp_path: Path
 ) -> None:
     folder = tmp_path / "run"
-    killed(server, workload, folder, 1)
+    killed(server, workload, folder, 1, "--cold")
     workload.unlink()
     done = vram(["trial", "resume", str(folder)], tmp_path)
     assert done.returncode == 3
@@ -152,7 +152,7 @@ def test_a_worker_that_is_killed_is_an_event_and_decides_nothing(
     server: Rehearsed, workload: Path, tmp_path: Path
 ) -> None:
     folder = tmp_path / "run"
-    with started(server.address, workload, folder, "--workers", "2", "--json") as process:
+    with started(server.address, workload, folder, "--workers", "2", "--json", "--cold") as process:
         await_phase(folder, "measured", process)
         await_requests(folder, 4, process)
         os.kill(worker_pids(folder)[0], signal.SIGKILL)

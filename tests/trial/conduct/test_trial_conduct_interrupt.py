@@ -58,7 +58,7 @@ def test_an_interrupted_run_is_closed(
     finishes: bool,
 ) -> None:
     folder = tmp_path / "run"
-    with started(server.address, workload, folder, "--json", *options) as process:
+    with started(server.address, workload, folder, "--json", "--cold", *options) as process:
         await_phase(folder, "measured", process)
         await_requests(folder, 8, process)
         for number, each in enumerate(signals, 1):
