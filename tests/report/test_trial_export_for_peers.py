@@ -1,6 +1,6 @@
 """Exports have every field that AIPerf 0.13 and GuideLLM 0.8 insist on, and no null where they allow none.
 
-The names are copied from their schemas; `scripts/peers/read_exports.py` has their own readers read exports.
+The names are copied from their schemas; `scripts/read_exports.py` has their own readers read exports.
 """
 
 import json
