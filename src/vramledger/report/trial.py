@@ -6,7 +6,9 @@ from typing import Final
 from vramledger.record.document import Origin
 from vramledger.report.number import duration, rate, share
 from vramledger.report.table import table
-from vramledger.trial.conduct.history import Pause, Story
+from vramledger.report.trial_events import event_sentences
+from vramledger.report.trial_load import ended_words, load_words
+from vramledger.trial.conduct.history import Pause
 from vramledger.trial.conduct.spread import Spread
 from vramledger.trial.conduct.steady import METHOD
 from vramledger.trial.conduct.steady_figures import SteadyPart
@@ -59,7 +61,9 @@ def _heading(found: Summary) -> Iterator[str]:
     seen = about.in_effect
     engine = " ".join(part for part in (seen.engine, seen.engine_version) if part)
     yield f"{_ORIGINS[about.origin]}: {about.name}"
-    yield f"{found.trial['server']}, {engine or 'engine unknown'}, ended: {about.ended}"
+    yield f"{found.trial['server']}, {engine or 'engine unknown'}"
+    yield f"load        {load_words(found)}"
+    yield f"ended       {ended_words(found)}"
     for why in found.inconclusive:
         yield f"INCONCLUSIVE: {why}"
 
@@ -157,7 +161,7 @@ def _words(found: Summary) -> Iterator[str]:
         stable = "stable" if warm["stable"] else "not stable yet"
         yield f"warm-up     {warm['requests']} requests, {stable}"
     yield from (f"note: {_paused(each)}" for each in found.story.pauses)
-    yield from (f"note: {each}" for each in _events(found.story))
+    yield from (f"note: {each}" for each in event_sentences(found.story.events))
     yield from (f"no verdict: {each.why}" for each in found.unjudgeable)
     yield from (f"note: {each}" for each in found.warnings)
     if found.unseen:
@@ -170,12 +174,6 @@ def _paused(found: Pause) -> str:
         f"{format_seconds(found.seconds)} later, to a server that had had time to empty its queue; a wait that builds up "
         "over longer than either part is not in these figures."
     )
-
-
-def _events(story: Story) -> Iterator[str]:
-    for each in story.events:
-        details = ", ".join(f"{name} {value}" for name, value in each.details.items())
-        yield f"at {each.t_s:,.1f} s: {each.event.replace('_', ' ')} ({details})."
 
 
 def _row(title: str, found: Spread) -> tuple[str, ...]:
