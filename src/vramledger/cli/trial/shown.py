@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from vramledger.cli.output import show, show_json
 from vramledger.errors import ExitCode
 from vramledger.record.run import read_run
+from vramledger.trial.conduct.readiness_told import Readiness, readiness_of
 from vramledger.trial.conduct.summary import Summary, summarise
 
 if TYPE_CHECKING:
@@ -22,7 +23,11 @@ def show_run(folder: Path, *, as_json: bool, examples: Mapping[str, str] | None 
     from vramledger.methods.measured.contract import promised
     from vramledger.report.trial_contract import contract_json, contract_lines
 
-    summary = summarise(read_run(folder))
+    run = read_run(folder)
+    gate = readiness_of(run.description)
+    if gate is not None:
+        return _show_gate(gate, folder, as_json=as_json)
+    summary = summarise(run)
     contract = promised(summary)
     if as_json:
         from vramledger.report.trial_json import trial_json
@@ -35,6 +40,16 @@ def show_run(folder: Path, *, as_json: bool, examples: Mapping[str, str] | None 
     for name, words in (examples or {}).items():
         show(f"The server on {name}: {words}", err=True)
     return exit_code_of(summary, contract)
+
+
+def _show_gate(found: Readiness, folder: Path, *, as_json: bool) -> int:
+    from vramledger.report.trial_warm import warm_json, warm_text
+
+    if as_json:
+        show_json(warm_json(found, folder))
+    else:
+        show(warm_text(found, folder))
+    return ExitCode.HOLDS if found.ready else ExitCode.DOES_NOT_HOLD
 
 
 def exit_code_of(summary: Summary, contract: "Promised") -> int:
