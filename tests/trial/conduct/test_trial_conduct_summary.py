@@ -106,7 +106,8 @@ def test_our_own_exports_hold_the_rows_and_the_summary(exported: Path) -> None:
     assert [row["row"] for row in rows] == ["0", "1", "2", "3"]
     assert rows[1]["chunk_offset_us"] == "[0, 10000, 40000]"
     assert rows[3]["first_content_s"] == ""
-    assert loaded(exported / "json" / "trial.json")["requests"]["offered"] == 4
+    shown = json.loads(vram_here(["trial", "show", "run", "--json"], exported).stdout)
+    assert loaded(exported / "json" / "trial.json") == shown
     lines = (exported / "json" / "requests.jsonl").read_text().splitlines()
     assert [json.loads(line)["outcome"] for line in lines] == ["ok", "ok", "ok", "rejected"]
 
