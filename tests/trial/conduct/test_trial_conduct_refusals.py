@@ -126,6 +126,11 @@ def test_no_name_and_no_tls_are_said(server: Rehearsed, workload: Path) -> None:
             ("--interval", "1ms"),
             "--interval 1ms is shorter than 50ms, which would load the server.",
         ),
+        (
+            ("--interval", "250"),
+            "--interval 250 is 250 s between two samples, in which a full cache and a queue come and go unseen; take 10s or "
+            "less. A number without a unit is in seconds: write 250ms for a quarter of one.",
+        ),
         (("--key-env", "NO_SUCH_KEY"), "$NO_SUCH_KEY holds no API key; put the key there, on one line."),
         (
             ("--key-env", "A", "--key-file", "b"),
