@@ -19,6 +19,7 @@ CHAT: Final = "/v1/chat/completions"
 COMPLETIONS: Final = "/v1/completions"
 _PORTS: Final = {"http": 80, "https": 443}
 _LONGEST_KEY: Final = 16 << 10
+_SHORTEST_SECRET: Final = 8
 
 
 @frozen
@@ -111,6 +112,11 @@ def key_of(target: Target) -> str | None:
     if not key or not key.isascii() or not key.isprintable():
         raise BadInput(f"{where} holds no API key; put the key there, on one line.")
     return key
+
+
+def is_secret(key: str) -> bool:
+    """Whether a key must be taken out of what a server repeats; shorter ones, such as EMPTY, may be part of any word."""
+    return len(key) >= _SHORTEST_SECRET
 
 
 def request_head(target: Target, route: Route, key: str | None) -> bytes:
