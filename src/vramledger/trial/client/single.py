@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from vramledger.errors import CannotKnow
 from vramledger.record.requests import RequestRecord
 from vramledger.trial.client.client import Client
+from vramledger.trial.client.interruptible import run_interruptibly
 from vramledger.trial.client.recorded import CountText
 from vramledger.trial.planned import PlannedRequest
 from vramledger.trial.wire.limits import Limits
@@ -44,9 +45,8 @@ def fetch_all(
 
     Raises:
         BadInput: the target or its key cannot be used.
+        KeyboardInterrupt: Ctrl-C; what was under way is given up.
     """
-    import uvloop
-
     kept = Kept()
 
     async def run() -> None:
@@ -56,7 +56,7 @@ def fetch_all(
         await client.prepare()
         await client.run(time.monotonic_ns())
 
-    uvloop.run(run())
+    run_interruptibly(run)
     return kept.rows
 
 
