@@ -176,6 +176,16 @@ def test_a_full_disk_ends_the_trial_with_a_sentence(server: Rehearsed, tmp_path:
     assert "Traceback" not in done.stderr
 
 
+def test_a_model_that_is_not_served_is_told_from_those_that_are(
+    server: Rehearsed, workload: Path
+) -> None:
+    served = json.loads(server.get("/v1/models")[1])["data"][0]["id"]
+    assert refusal(server.address, workload, "--model", "no-such-model") == (
+        "Unknown model 'no-such-model' in --model; nothing known comes near it. "
+        f"{server.address} serves {served}."
+    )
+
+
 def test_a_server_that_answers_nothing_decides_nothing(workload: Path, tmp_path: Path) -> None:
     with rehearsal("--fault", "error:1") as broken:
         done = trial_run(broken.address, workload, tmp_path / "run", "--token-ids", "--api", "completions")  # fmt: skip
