@@ -21,6 +21,7 @@ from vramledger.simulate.timing.host_terms import BY_NAME, lead_of, told
 from vramledger.simulate.timing.work import Work
 
 _ENOUGH: Final = 3000  # requests
+_FORM: Final = 0.03  # of a factor: a host is no multiple of the shipped model
 _LEAST: Final = 0.1  # of a factor that divides
 _FEW_CACHED: Final = 0.01  # prompt tokens out of the prefix cache that matter to nobody
 _SPOILT: Final = 0.02  # requests without an answer, likewise
@@ -90,16 +91,19 @@ def calibrate(runs: Sequence[Recorded]) -> Calibration:
 def host_of(fit: HostFit, setting: Setting, origin: str) -> Host:
     """The fit without what is no part of a host: when its engine woke up."""
     kept = [i for i, price in enumerate(fit.prices) if price.name != FIRST_STEP]
+    covariance = [list(row) for row in fit.covariance]
+    for place in kept:
+        covariance[place][place] += (_FORM * fit.prices[place].value) ** 2
     terms = {}
     for place in kept:
-        price, deviation = fit.prices[place], sqrt(fit.covariance[place][place])
+        price, deviation = fit.prices[place], sqrt(covariance[place][place])
         reach = NINE_OF_TEN * deviation
         low = max(price.value - reach, 0.0)
         if BY_NAME[price.name].shares:
             low = max(low, min(_LEAST, price.value))
         terms[price.name] = Term(price.value, low, price.value + reach, price.identified)
-    covariance = tuple(tuple(fit.covariance[i][j] for j in kept) for i in kept)
-    return Host(setting, terms, covariance, origin)
+    rows = tuple(tuple(covariance[i][j] for j in kept) for i in kept)
+    return Host(setting, terms, rows, origin)
 
 
 def told_terms(host: Host, base: Coefficients, work: Work) -> dict[str, Told]:

@@ -163,7 +163,7 @@ def _nearest(
         moved = sensitivities(replayed, solution.prices, times, prior, move)
         aim = solve(measured, times, moved, solution.prices, prior)
         covariance = aim.covariance
-        deviation = deviation_of(measured, times)
+        deviation = deviation_of(measured, times, prior.least_deviation)
         now = loss(measured, times, deviation)
         for share in _SHARES:
             prices = solution.prices + share * (aim.prices - solution.prices)

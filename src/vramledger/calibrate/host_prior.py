@@ -37,6 +37,11 @@ class HostPrior:
     sequences: int
     client: bool
 
+    @property
+    def least_deviation(self) -> float:
+        """30 ms in a second, 100 ms in ten: hosts differ in more than these terms."""
+        return 1000.0
+
     def host(self, prices: Mapping[str, float]) -> Coefficients:
         """The host's coefficients at such factors."""
         factors = {name: price for name, price in prices.items() if name != FIRST_STEP}

@@ -177,7 +177,7 @@ def _told(host: Host, fit: Fit, target: Setting, work: Work) -> tuple[str, ...]:
     first = f"Calibrated on {where}, vLLM {setting.version}"
     parts = [f"{verb}: {', '.join(measured) or 'none'}"]
     if rest:
-        parts.append(f"not determined, as the shipped model has it: {', '.join(rest)}")
+        parts.append(f"not told apart from the shipped model: {', '.join(rest)}")
     return (f"{first}; {'; '.join(parts)}.",)
 
 
