@@ -1,7 +1,7 @@
 """Some requests by themselves, for a warm-up or a probe, in the caller's own process."""
 
 import time
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 from vramledger.errors import CannotKnow
 from vramledger.record.requests import RequestRecord
@@ -38,16 +38,17 @@ def fetch_all(
     zero_ns: int | None = None,
     limits: Limits | None = None,
     count: CountText | None = None,
+    ended: Callable[[RequestRecord], None] = lambda _: None,
 ) -> list[RequestRecord]:
     """Send some requests, `closed` at a time or each at its due time from now; their records in the order of their ends.
 
-    `count` counts the tokens of answers of which nobody else tells them.
+    `count` counts the tokens of answers of which nobody else tells them; `ended` is given each record as soon as it is there.
 
     Raises:
         BadInput: the target or its key cannot be used.
         KeyboardInterrupt: Ctrl-C; what was under way is given up.
     """
-    kept = Kept()
+    kept = Kept(ended)
 
     async def run() -> None:
         now = time.monotonic_ns()
@@ -61,10 +62,11 @@ def fetch_all(
 
 
 class Kept:
-    """Rows in memory."""
+    """Rows in memory, and each to `ended`."""
 
-    def __init__(self) -> None:
+    def __init__(self, ended: Callable[[RequestRecord], None]) -> None:
         self.rows: list[RequestRecord] = []
+        self._ended = ended
 
     def begin(self, record: RequestRecord) -> None:
         """Nobody watches."""
@@ -72,3 +74,4 @@ class Kept:
     def append(self, record: RequestRecord) -> None:
         """Keep it."""
         self.rows.append(record)
+        self._ended(record)

@@ -139,11 +139,8 @@ class _Gate:
         left = max(self._asked.within_s - self.now_s, 1.0)
         target = Target(self._base, self._style.path, self._asked.key_env, self._asked.key_file)
         planned = [self._planned() for _ in range(requests)]
-        found = fetch_all(
-            target, planned, requests, self._clock.zero_ns, limits=Limits(request_s=left)
-        )
-        for each in found:
-            self._keep(each)
+        limits = Limits(request_s=left)
+        found = fetch_all(target, planned, requests, self._clock.zero_ns, limits, ended=self._keep)
         failures = [
             each.error_class or str(each.outcome)
             for each in found
