@@ -164,8 +164,10 @@ def _words(found: Summary) -> Iterator[str]:
     yield from (f"note: {each}" for each in event_sentences(found.story.events))
     yield from (f"no verdict: {each.why}" for each in found.unjudgeable)
     yield from (f"note: {each}" for each in found.warnings)
-    if found.unseen:
-        yield f"unseen      {'; '.join(each.rstrip('.') for each in found.unseen)}"
+    names = [each for each in found.unseen if not each.endswith(".")]
+    if names:
+        yield f"unseen      {'; '.join(names)}"
+    yield from (f"unseen      {each}" for each in found.unseen if each.endswith("."))
 
 
 def _paused(found: Pause) -> str:
