@@ -325,6 +325,10 @@ def test_prompts_of_ones_own_replace_made_ones(path: Path, tmp_path: Path) -> No
     assert {each.input_tokens for each in sent} == {None}
     assert found.report.sentences() == (
         (
+            "Prompts of your own are as long as they are: the lengths of prompts that the workload has are not sent, those of "
+            "answers are."
+        ),
+        (
             "Prompts of your own: 2 for 48 requests; they repeat, so the prefix cache is warmer than under "
             "prompts that differ."
         ),

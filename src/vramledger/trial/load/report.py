@@ -68,6 +68,11 @@ def _prompts(report: LoadReport) -> Iterator[str]:
             f"Requests of more than the {report.context:,} tokens that the server takes, prompt and answer: "
             f"{report.too_long:,} of the load's {report.offered:,}; they are sent, and count as it answers them."
         )
+    if report.own_prompts is not None:
+        yield (
+            "Prompts of your own are as long as they are: the lengths of prompts that the workload has are not sent, those of "
+            "answers are."
+        )
     if report.own_prompts is not None and report.own_prompts < report.offered:
         yield (
             f"Prompts of your own: {report.own_prompts:,} for {report.offered:,} requests; they repeat, so the prefix "
