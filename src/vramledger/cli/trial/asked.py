@@ -70,6 +70,8 @@ def trial_asked(asked: Mapping[str, Any]) -> TrialAsked:
         asked=None if plan is None else _deployment(plan),
         contract=None if plan is None else plan.contract,
         acceptance_length=_acceptance(asked["acceptance_length"]),
+        trace_ids=asked["trace_ids"],
+        stages=asked["stages"],
     )
 
 

@@ -55,6 +55,13 @@ from vramledger.trial.conduct.on_interrupt import OnInterrupt
     metavar="X",
     help="Tokens a step with drafts, if that was set on the server.",
 )
+@click.option(
+    "--stages",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="Where gateway or engine write spans or an access log; sends trace ids.",
+)
+@click.option("--trace-ids", is_flag=True, help="Send traceparent and x-request-id.")
 @click.option("--body", metavar="JSON", help="Fields for every request, as '{\"temperature\": 0}'.")
 @click.option("--workers", type=click.IntRange(1, 256), help="Client processes; cores less one.")
 @click.option("--cold", is_flag=True, help="No warm-up; the prefix cache is emptied if it can be.")

@@ -69,6 +69,7 @@ class Client:
         self._desk = Desk(loop)
         dialer = Dialer(target, self._limits)
         self.head = request_head(target, dialer.route, key)
+        self.trace = target.trace
         self._pool = Pool(dialer, self._desk, self._limits, closed)
         self._flow = Flow(loop, load, self._send, closed)
         self._loop = loop

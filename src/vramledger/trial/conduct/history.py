@@ -55,7 +55,8 @@ class Story:
 
 
 _TOLD = ("gap_began", "server_restarted", "counters_fell", "several_servers", "worker_lost", "gpu_xid",
-         "gpu_ecc_errors", "drain_limit", "prefix_cache_reset", "resumed", "interrupted")  # fmt: skip
+         "gpu_ecc_errors", "drain_limit", "prefix_cache_reset", "resumed", "interrupted",
+         "stages_read", "stages_unread")  # fmt: skip
 
 
 def story_of(entries: Sequence[Entry]) -> Story:

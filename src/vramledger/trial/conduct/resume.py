@@ -26,6 +26,7 @@ from vramledger.trial.conduct.conduct import (
 )
 from vramledger.trial.conduct.described import moment_of
 from vramledger.trial.conduct.history import Story, story_of
+from vramledger.trial.conduct.staged import keep_stages
 from vramledger.trial.conduct.standing import Standing, boot_id
 from vramledger.trial.conduct.summary import trial_of
 from vramledger.trial.conduct.watch import Watch, pages_of
@@ -98,6 +99,7 @@ def resume(folder: Path, watch: Watch) -> Conducted:
             before_s = story.spans[-1].load_zero_s if rest is not None else None
             course = measured_part(run, standing, sampler, watch, rest, before_s)
             watch.phase("closing the record")
+        keep_stages(run, standing)
         run.note(_now_s(standing), "phase", name="closing")
         close(run, ended_of(course, standing))
     return Conducted(folder, course)

@@ -14,6 +14,7 @@ from vramledger.trial.conduct.history import Story, story_of
 from vramledger.trial.conduct.latencies import Latencies, Measured, latencies, measured
 from vramledger.trial.conduct.server_side import ServerSide, server_side
 from vramledger.trial.conduct.steady_figures import SteadyPart, steady_figures
+from vramledger.trial.conduct.ttft_stages import TtftStages, ttft_stages
 from vramledger.trial.prompts.judgeable import Unjudgeable
 from vramledger.trial.prompts.verification import LengthReport, verify
 from vramledger.trial.wire.failures import named
@@ -66,6 +67,7 @@ class Summary:
     inconclusive: tuple[str, ...]
     steady: SteadyPart
     unjudgeable: tuple[Unjudgeable, ...] = ()
+    stages: TtftStages | None = None
 
     @property
     def description(self) -> "Description":
@@ -122,6 +124,7 @@ def summarise(run: Run) -> Summary:
         inconclusive=tuple(_inconclusive(run, story, found, told)),
         steady=steady_figures(run, story.spans, found, trial.get("kv_tokens")),
         unjudgeable=tuple(Unjudgeable(**each) for each in trial.get("unjudgeable", ())),
+        stages=ttft_stages(run),
     )
 
 

@@ -27,7 +27,8 @@ class Target:
     """An endpoint of a server. Secrets are named, not held: `key_env` is an environment variable, `key_file` a file.
 
     `url` is the server's base, with or without ``/v1``; `path` the endpoint under it. `proxy` is the address of a
-    proxy, or None for what the environment says (HTTP_PROXY, HTTPS_PROXY, NO_PROXY), or empty for none.
+    proxy, or None for what the environment says (HTTP_PROXY, HTTPS_PROXY, NO_PROXY), or empty for none. With `trace`,
+    16 hexadecimal digits, every request carries `traceparent` and `x-request-id` made of them and its number.
     """
 
     url: str
@@ -38,6 +39,7 @@ class Target:
     ca_file: str | None = None
     check_certificate: bool = True
     proxy: str | None = None
+    trace: str | None = None
 
     def to_json(self) -> dict[str, Any]:
         """The target as a JSON object."""
