@@ -6,10 +6,19 @@ import random
 import signal
 import threading
 import time
+from collections.abc import Iterator
 
 import pytest
 
 from vramledger.trial.client.interruptible import run_interruptibly
+
+
+@pytest.fixture(autouse=True)
+def _heeded() -> Iterator[None]:
+    """Tests in the background of a script inherit that Ctrl-C is ignored."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
 
 
 def _interrupt() -> None:
