@@ -20,7 +20,7 @@ from vramledger.trial.sampling.source import Clock, Missed, Source
 from vramledger.trial.server import ServerFacts, ask_server
 from vramledger.trial.server.asking import Asker, Refused, base_of
 from vramledger.trial.wire.limits import Limits
-from vramledger.trial.wire.target import Target, key_of
+from vramledger.trial.wire.target import Target, key_of, route_to
 
 _POLL_S: Final = 0.5
 _A_ROUND: Final = 4
@@ -62,6 +62,7 @@ class _Gate:
     ) -> None:
         self._asked, self._phase, self._diary = asked, phase, diary
         self._base = base_of(asked.url)
+        route_to(Target(self._base))
         self._key = key_of(Target("", key_env=asked.key_env, key_file=asked.key_file))
         sources = sources_for((), server=self._base, gpu_metrics=asked.gpu_metrics)
         self._gpu: Source | None = next((s for s in sources.sources if s.name == "gpu"), None)

@@ -28,6 +28,7 @@ from vramledger.trial.server.facts import (
     without_credentials,
 )
 from vramledger.trial.server.model_files import ModelFiles, model_files
+from vramledger.trial.wire.target import Target, route_to
 
 _DENIED: Final = ("http_401", "http_403")
 _MODELS: Final = "/v1/models"
@@ -70,10 +71,11 @@ def ask_server(
         closely: whether to compare clocks, which takes up to a second, and to read the model's files where they lie here.
 
     Raises:
-        BadInput: it cannot be reached, does not accept the key, or the log is none.
+        BadInput: it cannot be reached, the proxy is none that can be used, it does not accept the key, or the log is none.
         CannotKnow: the log is another engine's than vLLM's.
     """
     ask = Asker(base_of(url), key)
+    route_to(Target(ask.base))  # says what no request could be sent through
     listed = ask.json(_MODELS)
     _check_reached(ask.base, listed)
     models = () if isinstance(listed, Refused) else _models(listed)

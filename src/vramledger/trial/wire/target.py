@@ -162,7 +162,10 @@ def _proxy(target: Target, parts: SplitResult) -> SplitResult | None:
         bypassed = proxy_bypass_environment(parts.netloc.rpartition("@")[2], proxies)
         found = _parts(address, "proxy") if address and not bypassed else None
     if found is not None and found.scheme != "http":
-        raise BadInput("A proxy is spoken to in plain HTTP only; give its http:// address.")
+        raise BadInput(
+            f"The proxy {without_password(found.geturl())} wants TLS to itself, and proxies are spoken to in plain HTTP only; give "
+            "its http:// address, or name the server in $NO_PROXY."
+        )
     return found
 
 
