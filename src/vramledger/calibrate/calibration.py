@@ -75,8 +75,8 @@ def calibrate(runs: Sequence[Recorded]) -> Calibration:
     _refuse_mixed(runs)
     prior = _prior(runs)
     loads = [_load(run) for run in runs]
-    prior = levelled(prior, loads)
-    fit = fit_loads(loads, prior)
+    level = levelled(prior, loads)
+    prior, fit = level.prior, fit_loads(loads, level.prior, level.start)
     prices = {price.name: price.value for price in fit.prices}
     host = host_of(fit, setting_of_run(runs[0], prior.work), _origin(runs))
     return Calibration(

@@ -58,9 +58,7 @@ class Front:
     error: float = 0.05
 
 
-def fit_quick(
-    prior: HostPrior, steps: tuple[Timed, ...], front: Front | None = None
-) -> HostFit:
+def fit_quick(prior: HostPrior, steps: tuple[Timed, ...], front: Front | None = None) -> HostFit:
     """The likeliest prices, by least squares over what was timed and what is believed.
 
     Raises:
@@ -103,7 +101,7 @@ def _seconds(
     cost = prior.cost(prices)
     found = [cost(step.features()) / _NANO for step in steps]
     if front is not None:
-        c = prior.host({name: max(price, _LEAST) for name, price in prices.items()})
+        c = prior.host(prices)
         waited_ms = c.front_ms + c.front_ms_per_1000_tokens * front.prompt_tokens / 1000
         small = Timed(0.0, prompt_tokens=front.prompt_tokens)
         found.append(waited_ms / 1000 + cost(small.features()) / _NANO)
