@@ -6,9 +6,11 @@ from typing import Final
 
 import numpy as np
 
+from vramledger.calibrate.hand_measured import HandMeasured
 from vramledger.calibrate.host_fit import HostFit, Load, fit_loads
 from vramledger.calibrate.host_prior import FIRST_STEP, HostPrior, host_prior
 from vramledger.calibrate.levelled import levelled
+from vramledger.calibrate.quick import fit_quick
 from vramledger.calibrate.recorded import Recorded
 from vramledger.calibrate.reproduced import Reproduced, reproduced
 from vramledger.errors import BadInput
@@ -22,6 +24,10 @@ from vramledger.simulate.timing.work import Work
 
 _ENOUGH: Final = 3000  # requests
 _FORM: Final = 0.03  # of a factor: a host is no multiple of the shipped model
+_BY_HAND: Final = (
+    "Three measurements by hand, met within {error:.1%} (median): how well a load is reproduced says a run (vram trial "
+    "run, then vram calibrate RUN)."
+)
 _LEAST: Final = 0.1  # of a factor that divides
 _FEW_CACHED: Final = 0.01  # prompt tokens out of the prefix cache that matter to nobody
 _SPOILT: Final = 0.02  # requests without an answer, likewise
@@ -85,6 +91,28 @@ def calibrate(runs: Sequence[Recorded]) -> Calibration:
         terms=told_terms(host, shipped().coefficients, prior.work),
         sources=tuple(_source(run, reproduced(run, fit, prior)) for run in runs),
         notes=tuple(_notes(runs)),
+    )
+
+
+def calibrate_quick(measured: HandMeasured) -> Calibration:
+    """Fit a host's terms to three measurements by hand.
+
+    Raises:
+        CannotKnow: a deployment whose steps are not calibrated.
+    """
+    contexts = [step.context for step in measured.steps]
+    typical = Typical(min(contexts) / 2, max(contexts) + 1)
+    prior = host_prior(measured.deployment, shipped().coefficients, typical, client=True)
+    fit = fit_quick(prior, measured.steps, measured.fronts)
+    prices = {price.name: price.value for price in fit.prices}
+    setting = setting_of(measured.deployment, peak=prior.work.plain_peak)
+    host = host_of(fit, setting, "rehearsed" if measured.rehearsed else "measured")
+    return Calibration(
+        host=host,
+        coefficients=prior.host(prices),
+        terms=told_terms(host, shipped().coefficients, prior.work),
+        sources=(),
+        notes=(_BY_HAND.format(error=fit.error),),
     )
 
 

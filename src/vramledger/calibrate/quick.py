@@ -51,14 +51,16 @@ class Timed:
 
 @frozen
 class Front:
-    """The first token of a short prompt on an idle server, from sending: front and one small step."""
+    """The first token of a prompt on an idle server, from sending: front and one step, as the prompt fits into one."""
 
     seconds: float
     prompt_tokens: int
     error: float = 0.05
 
 
-def fit_quick(prior: HostPrior, steps: tuple[Timed, ...], front: Front | None = None) -> HostFit:
+def fit_quick(
+    prior: HostPrior, steps: tuple[Timed, ...], fronts: tuple[Front, ...] = ()
+) -> HostFit:
     """The likeliest prices, by least squares over what was timed and what is believed.
 
     Raises:
@@ -66,23 +68,23 @@ def fit_quick(prior: HostPrior, steps: tuple[Timed, ...], front: Front | None = 
     """
     from scipy.optimize import least_squares
 
-    times = np.array([step.seconds for step in steps] + ([front.seconds] if front else []))
+    times = np.array([*(each.seconds for each in steps), *(each.seconds for each in fronts)])
     if not len(times) or not (np.isfinite(times) & (times > 0)).all():
         raise BadInput("A measured time is no number of seconds above 0; measure it again.")
-    errors = np.array([step.error for step in steps] + ([front.error] if front else []))
+    errors = np.array([*(each.error for each in steps), *(each.error for each in fronts)])
     names = list(prior.prices)
     believed = np.array(list(prior.prices.values()))
     spreads = np.array(list(prior.spreads.values()))
 
     def residuals(prices: "Floats") -> "Floats":
-        found = _seconds(prior, dict(zip(names, prices, strict=True)), steps, front)
+        found = _seconds(prior, dict(zip(names, prices, strict=True)), steps, fronts)
         return np.concatenate([(found / times - 1) / errors, (prices - believed) / spreads])
 
     start = np.maximum(believed, _LEAST)
     solved = least_squares(residuals, start, bounds=(0.0, np.inf), diff_step=1e-3)
     covariance = np.linalg.inv(solved.jac.T @ solved.jac)
     found = dict(zip(names, (float(x) for x in solved.x), strict=True))
-    reached = _seconds(prior, found, steps, front)
+    reached = _seconds(prior, found, steps, fronts)
     return HostFit(
         cost=prior.cost(found),
         first_step_ns=prior.first_step_ns(found),
@@ -96,12 +98,15 @@ def fit_quick(prior: HostPrior, steps: tuple[Timed, ...], front: Front | None = 
 
 
 def _seconds(
-    prior: HostPrior, prices: Mapping[str, float], steps: tuple[Timed, ...], front: Front | None
+    prior: HostPrior,
+    prices: Mapping[str, float],
+    steps: tuple[Timed, ...],
+    fronts: tuple[Front, ...],
 ) -> "Floats":
     cost = prior.cost(prices)
     found = [cost(step.features()) / _NANO for step in steps]
-    if front is not None:
-        c = prior.host(prices)
+    c = prior.host(prices)
+    for front in fronts:
         waited_ms = c.front_ms + c.front_ms_per_1000_tokens * front.prompt_tokens / 1000
         small = Timed(0.0, prompt_tokens=front.prompt_tokens)
         found.append(waited_ms / 1000 + cost(small.features()) / _NANO)
