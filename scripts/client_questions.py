@@ -61,8 +61,10 @@ def prefix(core: int, options: argparse.Namespace) -> list[str]:
     In a session of its own: where Linux shares a busy core by sessions, a tool of ten processes gets no more of it than a
     tool of one.
     """
+    preferred = ["sh", "-c", 'echo -8 > /proc/self/autogroup; exec "$@"', "sh"]
     return [
         "setsid",
+        *(preferred if options.prefer else []),
         *(["chrt", "-f", "5"] if options.realtime else []),
         "taskset",
         "-c",
