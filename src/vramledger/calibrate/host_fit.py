@@ -166,11 +166,11 @@ def _nearest(
     begun = np.array([start[name] for name in prior.prices])
     solution = Solution(begun, believed(prior).covariance)
     times = replayed(solution.prices)
-    covariance = solution.covariance
+    covariance, aimed = solution.covariance, solution.prices
     for move in _MOVES:
         moved = sensitivities(replayed, solution.prices, times, prior, move)
         aim = solve(measured, times, moved, solution.prices, prior)
-        covariance = aim.covariance
+        covariance, aimed = aim.covariance, aim.prices
         deviation = deviation_of(measured, times, prior.least_deviation)
         now = loss(measured, times, deviation)
         for share in _SHARES:
@@ -180,7 +180,8 @@ def _nearest(
             if nearer and _off(measured, tried) <= max(_off(measured, times), _LEVEL):
                 solution, times = Solution(prices, covariance), tried
                 break
-    return Solution(solution.prices, covariance), times
+    under_way = np.diag((aimed - solution.prices) ** 2)  # where the last replays still point
+    return Solution(solution.prices, covariance + under_way), times
 
 
 def _off(measured: "Floats", times: "Floats") -> float:

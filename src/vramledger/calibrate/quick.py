@@ -2,7 +2,7 @@
 
 One stream's TPOT tells what a step takes that does nothing but read the weights; a step full of prompt tokens what
 computing takes; a large batch at known contexts what reading the cache and each request add. Whatever else a host
-differs in stays as believed, and says so by its interval. Formulas: docs/explanation/calibration.md.
+differs in stays as believed, and says so by its interval. Formulas: docs/explanation/host-calibration.md.
 """
 
 from collections.abc import Mapping

@@ -3,7 +3,7 @@
 A step's time is a sum over the host's terms; its deviation follows from theirs, whose covariance the fit has: two
 terms that the run could only tell together are sure together, and unsure where another model, layout or card takes
 them in other shares. On another card each term may be off by `HostTerm.apart` for each step of distance, and the
-band is never narrower than the shipped model's own there. Formulas: docs/explanation/calibration.md.
+band is never narrower than the shipped model's own there. Formulas: docs/explanation/host-calibration.md.
 """
 
 from collections.abc import Mapping
