@@ -93,7 +93,7 @@ def test_requests_that_fit_are_answered_with_exact_lengths(
 
 
 def test_what_the_server_tells_of_itself_is_in_the_record(served: LlamaCpp, tmp_path: Path) -> None:
-    workload = _workload(tmp_path / "w.parquet", 3, 0.1, 8)
+    workload = _workload(tmp_path / "w.parquet", 20, 0.1, 40)
     options = ("--json", "--cold", "--api", "completions")
     found = result_of(trial_run(served.address, workload, tmp_path / "run", *options))
     seen = found["in_effect"]
