@@ -16,7 +16,7 @@ from vramledger.calibrate.reproduced import Reproduced, reproduced
 from vramledger.errors import BadInput
 from vramledger.frozen import frozen
 from vramledger.simulate.priced import Typical, typical_of
-from vramledger.simulate.timing.carrying import NINE_OF_TEN
+from vramledger.simulate.timing.carrying import APART, NINE_OF_TEN
 from vramledger.simulate.timing.coefficients import Coefficients, shipped
 from vramledger.simulate.timing.host import Host, Setting, Term, setting_of
 from vramledger.simulate.timing.host_terms import BY_NAME, lead_of, told
@@ -125,7 +125,7 @@ def host_of(fit: HostFit, setting: Setting, origin: str) -> Host:
     terms = {}
     for place in kept:
         price, deviation = fit.prices[place], sqrt(covariance[place][place])
-        reach = NINE_OF_TEN * deviation
+        reach = NINE_OF_TEN * APART * deviation
         low = max(price.value - reach, 0.0)
         if BY_NAME[price.name].shares:
             low = max(low, min(_LEAST, price.value))
