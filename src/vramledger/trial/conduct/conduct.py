@@ -21,6 +21,8 @@ from vramledger.trial.conduct.approach import Approached, approach, key_for
 from vramledger.trial.conduct.asked import TrialAsked
 from vramledger.trial.conduct.course import Conductor, Course, jobs_of
 from vramledger.trial.conduct.described import describe, moment_of
+from vramledger.trial.conduct.interrupts import ended_as_by_ctrl_c
+from vramledger.trial.conduct.sockets import check_sockets
 from vramledger.trial.conduct.staged import keep_stages
 from vramledger.trial.conduct.standing import Standing, boot_id
 from vramledger.trial.conduct.warming import warm
@@ -47,6 +49,7 @@ class Conducted:
     course: Course
 
 
+@ended_as_by_ctrl_c()
 def conduct(asked: TrialAsked, folder: Path, watch: Watch) -> Conducted:
     """Run a trial and record it in `folder`, which is new.
 
@@ -54,8 +57,10 @@ def conduct(asked: TrialAsked, folder: Path, watch: Watch) -> Conducted:
         BadInput: the server, the key, the load or the folder cannot be used.
         UnknownName: a scenario that is none.
         CannotKnow: lengths cannot be made exact, or nothing is answered.
+        KeyboardInterrupt: Ctrl-C, SIGTERM or the loss of the terminal, before or after the measured part.
     """
     refuse_folder(folder)
+    check_sockets(asked.closed, _workers(asked))
     with _scratch(folder) as scratch:
         watch.phase("asking the server, counting its tokens")
         found = approach(asked, scratch)
@@ -68,7 +73,7 @@ def conduct(asked: TrialAsked, folder: Path, watch: Watch) -> Conducted:
         )
         standing = _standing(asked, found, sources, folder, scratch)
         description = describe(asked, found, sources, standing)
-        with RecordedRun.start(folder, description) as run:
+        with recording(RecordedRun.start(folder, description)) as run:
             with writable(folder):
                 scratch.rename(folder / LOAD)
             course = _recorded(run, asked, found, sources, standing, watch)
@@ -76,10 +81,20 @@ def conduct(asked: TrialAsked, folder: Path, watch: Watch) -> Conducted:
     return Conducted(folder, course)
 
 
+@contextmanager
+def recording(run: RecordedRun) -> Iterator[RecordedRun]:
+    """The run while it is recorded; where an error closes it, what only workers needed goes as well."""
+    try:
+        with run:
+            yield run
+    finally:
+        if run.closed:
+            shutil.rmtree(run.folder / LOAD, ignore_errors=True)
+
+
 def close(run: RecordedRun, ended: "Ended") -> None:
-    """Make the tables and seal the run; what only workers needed goes."""
+    """Make the tables and seal the run."""
     watch_s = time.time()
-    shutil.rmtree(run.folder / LOAD, ignore_errors=True)
     run.close(ended, moment_of(watch_s))
 
 
@@ -201,7 +216,7 @@ def _workers(asked: TrialAsked) -> int:
     """As asked, else one a core less one for this process; in a closed loop no more than there are places."""
     cores = len(os.sched_getaffinity(0))
     wanted = asked.workers or min(max(cores - 1, 1), _MOST_WORKERS)
-    return wanted if asked.closed is None else min(wanted, asked.closed)
+    return wanted if asked.closed is None else max(min(wanted, asked.closed), 1)
 
 
 @contextmanager

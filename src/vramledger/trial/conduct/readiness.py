@@ -11,6 +11,7 @@ from vramledger.record.outcome import Outcome
 from vramledger.record.requests import RequestRecord
 from vramledger.record.samples import GpuSample
 from vramledger.trial.client.single import fetch_all
+from vramledger.trial.conduct.interrupts import ended_as_by_ctrl_c
 from vramledger.trial.conduct.readiness_told import Readiness, Stage
 from vramledger.trial.planned import PlannedRequest
 from vramledger.trial.prompts.body import BodyMaker, BodyStyle
@@ -190,6 +191,7 @@ class _Gate:
             self._diary.note(stage.t_s, "stage", name=stage.name, **told)
 
 
+@ended_as_by_ctrl_c()
 def await_ready(
     asked: ReadinessAsked,
     phase: Callable[[str], None],
