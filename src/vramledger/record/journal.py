@@ -106,9 +106,13 @@ def read_journal(folder: Path) -> Entries:
     return Entries(entries, half_line=bool(rest))
 
 
+def _no_number(text: str) -> None:
+    raise ValueError(text)  # NaN and the like, which no journal of ours has
+
+
 def _entry(line: bytes, where: str) -> Entry:
     try:
-        found = json.loads(line)
+        found = json.loads(line, parse_constant=_no_number)
         t_s, event = found["t_s"], found["event"]
     except (ValueError, KeyError, TypeError, RecursionError):
         t_s = event = found = None

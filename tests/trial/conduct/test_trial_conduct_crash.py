@@ -221,7 +221,7 @@ def _killed_at_any_moment(server: Rehearsed, folder: Path, seed: int) -> None:
         await_gone(pid)
     if not (folder / "run.json").exists():  # it had not begun to record
         assert trial_run(server.address, workload, folder, "--json").returncode in (0, 3)
-    elif not ended:
+    elif not ended and read_description(folder).ended is None:  # else it was closed already
         _loses_less_than_a_second(server, folder, died_s)
         done = vram(["trial", "resume", str(folder)], folder.parent)
         assert done.returncode in (0, 3), done.stderr

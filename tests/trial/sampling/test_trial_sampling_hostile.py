@@ -6,6 +6,7 @@ import time
 import pytest
 
 from metrics_samples import served
+from vramledger.record.samples import Sample
 from vramledger.trial.sampling.fetching import PageConnection
 from vramledger.trial.sampling.server_page import ServerPage
 from vramledger.trial.sampling.source import Clock
@@ -26,6 +27,19 @@ def test_a_start_that_is_no_moment_is_no_restart(start: str) -> None:
     json.dumps([event.details for event in events], allow_nan=False)
     assert from_head == ()
     assert [event.name for event in events if event.name != "counters_fell"] == []
+
+
+def test_a_figure_without_bounds_is_no_figure() -> None:
+    page = "vllm:num_requests_running +Inf\nvllm:kv_cache_usage_perc -Inf\nx_total 1e400\n"
+    with served({"/metrics": page}) as server:
+        source = ServerPage(Target("target-0", f"{server.url}/metrics"))
+        taken = source.take(Clock(time.monotonic_ns()))
+        source.close()
+    assert {row.value for row in taken.rows if isinstance(row, Sample)} == {
+        1.0,
+        None,
+    }  # 1: that there was a page
+    assert taken.levels == {}
 
 
 def test_a_page_that_repeats_the_key_is_kept_without_it() -> None:

@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from vramledger.errors import BadInput
 from vramledger.frozen import frozen
@@ -80,11 +80,14 @@ class Summary:
         return trial_of(self.run.description)
 
 
+_TEXTS: Final = ("warnings", "unseen", "unjudgeable")
+
+
 def trial_of(description: "Description") -> dict[str, Any]:
     """The key `trial` of a run's description.
 
     Raises:
-        BadInput: it is the run of something else.
+        BadInput: it is the run of something else, or the texts in it are none.
     """
     found = (description.model_extra or {}).get("trial")
     if not isinstance(found, dict):
@@ -92,6 +95,12 @@ def trial_of(description: "Description") -> dict[str, Any]:
             f"The run {description.name!r} is {description.origin.value} and no trial; name a folder that "
             "vram trial run wrote."
         )
+    for name in _TEXTS:
+        texts = found.get(name, [])
+        if not isinstance(texts, list) or not all(isinstance(each, str) for each in texts):
+            raise BadInput(
+                f"The run {description.name!r}: trial.{name} in its run.json is no list of texts; use an unchanged copy."
+            )
     return found
 
 

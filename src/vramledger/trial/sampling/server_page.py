@@ -100,7 +100,7 @@ class ServerPage:
         for number, value in (*values.items(), *gone.items()):
             each, name = series[number], names[number]
             if name in _EACH_TIME or _differs(value, last.get(number)):
-                told = None if isnan(value) else value
+                told = value if isfinite(value) else None
                 rows.append(
                     Sample(asked_s, self.name, each.raw_name, each.kind, told, scrape_s, name, each.labels)
                 )  # fmt: skip
@@ -113,7 +113,7 @@ class ServerPage:
             if (
                 name is None
                 or self._reader.series[number].kind is MetricKind.BUCKET
-                or isnan(value)
+                or not isfinite(value)
             ):
                 continue
             before = levels.get(name)
