@@ -15,7 +15,7 @@ from recorded_runs import measured_request
 from recorded_trials import described, health, page
 from vramledger.record.recorded_run import RecordedRun
 from vramledger.record.run import read_run
-from vramledger.trial.conduct.steady import mser, steady_part, under_way
+from vramledger.trial.conduct.steady import drifts, mser, steady_part, under_way
 from vramledger.trial.conduct.summary import summarise
 
 MOMENTS = st.lists(
@@ -47,12 +47,31 @@ def test_a_level_that_climbs_first_is_cut_where_it_stops_climbing() -> None:
 
 
 def test_a_level_that_is_steady_loses_little_and_one_that_grows_has_no_steady_part() -> None:
-    draw = np.random.default_rng(2)
     assert mser(np.full(100, 7.0)) == 0
-    steady = mser(10 + draw.normal(0, 1, 100))
-    assert steady is not None
-    assert steady < 50
     assert mser(np.arange(100.0)) is None
+
+
+def test_a_level_that_wavers_is_steady_and_one_that_rises_late_is_not() -> None:
+    draw = np.random.default_rng(2)
+    for _ in range(200):
+        cut = mser(10 + draw.normal(0, 3, 100))
+        assert cut is None or not drifts(10 + draw.normal(0, 3, 100 - cut))
+    cuts = [mser(10 + draw.normal(0, 3, 100)) for _ in range(200)]
+    assert sum(cut is None for cut in cuts) < 10
+    waves = 2 + np.sin(np.arange(100) / 2)
+    assert mser(waves) is not None
+    assert not drifts(waves)
+    late = np.concatenate((np.full(60, 5.0), np.linspace(5, 40, 40)))
+    cut = mser(late)
+    assert cut is not None
+    assert drifts(late[cut:])
+
+
+@pytest.mark.parametrize("seconds", [3.0, 10.0, 30.0])
+def test_a_load_of_even_distances_is_steady(seconds: float) -> None:
+    due = np.arange(0.0, seconds, 0.05)
+    lengths = 0.08 + 0.002 * (np.arange(len(due)) % 20)
+    assert steady_part(due, due + 0.001, due + lengths).found
 
 
 def _poisson(seconds: float, served_s: float) -> tuple[Any, Any, Any]:
