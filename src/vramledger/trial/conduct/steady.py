@@ -4,8 +4,8 @@ The start is cut by MSER-5: means of five over the number under way, and of all 
 after which the standard error of the mean is least (K. P. White, M. J. Cobb and S. C. Spratt, "A comparison of five
 steady-state truncation heuristics for simulation", Proceedings of the 2000 Winter Simulation Conference, 755-760; the
 statistic is K. P. White, "An effective truncation heuristic for bias reduction in simulation output", Simulation 69, 1997,
-323-334). Where half would not be enough, or what remains still rises or falls (`drifts`), there is no steady state in what
-was seen: a load that grows, for one.
+323-334). At most half is left out. Where what remains still rises or falls (`drifts`), there is no steady state in what was
+seen: a load that grows, for one.
 
 The end is cut where the load stops: at the last request's due time less the median time of a request, so that half of
 those that are due by then end before the load drains.
@@ -61,8 +61,6 @@ def steady_part(due_s: "Floats", dispatched_s: "Floats", done_s: "Floats") -> St
     levels = under_way(dispatched_s[sent], until, np.linspace(begin, end, _BATCHES * _A_BATCH + 1))
     means = levels.reshape(_BATCHES, _A_BATCH).mean(axis=1)
     cut = mser(means)
-    if cut is None:
-        return _none("the number of requests under way had not settled in the first half")
     if drifts(means[cut:]):
         return _none("the number of requests under way went on to rise or to fall")
     from_s = begin + (end - begin) * cut / _BATCHES
@@ -87,8 +85,8 @@ def under_way(from_s: "Floats", to_s: "Floats", edges: "Floats") -> "Floats":
     return found
 
 
-def mser(means: "Floats") -> int | None:
-    """How many values to leave out at the beginning, of at most half; None where leaving out more would still be better."""
+def mser(means: "Floats") -> int:
+    """How many values to leave out at the beginning, at most half of them."""
     import numpy as np
 
     backwards = means[::-1]
@@ -96,9 +94,7 @@ def mser(means: "Floats") -> int | None:
     averages = np.cumsum(backwards) / counts
     spread = np.maximum(np.cumsum(backwards**2) - counts * averages**2, 0.0)
     statistic = (spread / counts.astype(float) ** 2)[::-1]  # by how many are left out
-    half = len(means) // 2
-    best = int(np.argmin(statistic[: half + 1]))
-    return None if best >= half else best
+    return int(np.argmin(statistic[: len(means) // 2 + 1]))
 
 
 def drifts(means: "Floats") -> bool:

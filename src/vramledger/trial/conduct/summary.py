@@ -80,7 +80,7 @@ class Summary:
         return trial_of(self.run.description)
 
 
-_TEXTS: Final = ("warnings", "unseen", "unjudgeable")
+_TEXTS: Final = ("warnings", "unseen")
 
 
 def trial_of(description: "Description") -> dict[str, Any]:
@@ -132,9 +132,22 @@ def summarise(run: Run) -> Summary:
         unseen=tuple(trial.get("unseen", ())),
         inconclusive=tuple(_inconclusive(run, story, found, told)),
         steady=steady_figures(run, story.spans, found, trial.get("kv_tokens")),
-        unjudgeable=tuple(Unjudgeable(**each) for each in trial.get("unjudgeable", ())),
+        unjudgeable=_undecided(run, trial.get("unjudgeable", [])),
         stages=ttft_stages(run),
     )
+
+
+def _undecided(run: Run, told: Any) -> tuple[Unjudgeable, ...]:
+    rows = told if isinstance(told, list) else [told]
+    if not all(
+        isinstance(row, dict) and all(isinstance(row.get(key), str) for key in ("line", "why"))
+        for row in rows
+    ):
+        raise BadInput(
+            f"The run {run.description.name!r}: trial.unjudgeable in its run.json is no list of lines with their reasons; use an "
+            "unchanged copy."
+        )
+    return tuple(Unjudgeable(row["line"], row["why"]) for row in rows)
 
 
 def _rates(found: Measured) -> Rates:
