@@ -85,7 +85,7 @@ def command(*, html: Path | None, as_json: bool, **asked: Any) -> int:
     with progress_bar("simulate", "requests") as bar:
         found = simulate_case(question, bar, announce=lambda said: show(said, err=True))
         if not isinstance(found, NotServed):
-            found = with_ends(found, bar)
+            found = with_ends(found, bar, without_hits=True)
     if isinstance(found, NotServed):
         if as_json:
             show_json(not_served_json(found))

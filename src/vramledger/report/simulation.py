@@ -96,7 +96,9 @@ def _sections(simulation: Simulation) -> list[str]:
     if simulation.own is None:
         return [*_section("without prefix hits", main, simulation.ends), *decided]
     with_hits = _section("with the workload's prefix hits", main, simulation.ends)
-    return [*with_hits, *decided, *_section("without prefix hits", simulation.no_hits.answers)]
+    beneath = None if simulation.ends is None else simulation.ends.of_no_hits
+    without = _section("without prefix hits", simulation.no_hits.answers, beneath)
+    return [*with_hits, *decided, *without]
 
 
 def _section(title: str, found: Answers, ends: Ends | None = None) -> list[str]:

@@ -51,9 +51,7 @@ def to_json(simulation: Simulation, folder: Path) -> dict[str, Any]:
         **_answers(simulation.main.answers, simulation.ends),
         "slow_end": _end(None if simulation.ends is None else simulation.ends.slow),
         "fast_end": _end(None if simulation.ends is None else simulation.ends.fast),
-        "without_prefix_hits": None
-        if simulation.own is None
-        else _answers(simulation.no_hits.answers),
+        "without_prefix_hits": None if simulation.own is None else _without_hits(simulation),
         "kv_room": {
             "headroom": room.headroom,
             "used_p99": room.used_p99,
@@ -111,6 +109,13 @@ def _verdict(simulation: Simulation) -> str | None:
     return str(verdict) if stated or verdict is not Verdict.HOLDS else None
 
 
+def _without_hits(simulation: Simulation) -> dict[str, Any]:
+    """The run without prefix hits beside a main one with them, and its slow end where that was played."""
+    ends = None if simulation.ends is None else simulation.ends.of_no_hits
+    found = _answers(simulation.no_hits.answers, ends)
+    return {**found, "slow_end": _end(None if ends is None else ends.slow)}
+
+
 def _step_times(simulation: Simulation) -> dict[str, Any]:
     """Where the step times come from, and the ends of their band as factors on them."""
     fit, paces = simulation.question.fit or shipped(), simulation.bench.paces
@@ -121,6 +126,8 @@ def _step_times(simulation: Simulation) -> dict[str, Any]:
         "pace": str(simulation.question.pace),
         "fast_factor": paces.fast,
         "slow_factor": paces.slow,
+        "ttft_fast_factor": paces.ttft_fast,
+        "ttft_slow_factor": paces.ttft_slow,
     }
 
 

@@ -2,9 +2,11 @@
 
 The band is what predicted over measured TPOT did in groups that were left out of the fit (`timing.bands`), the
 wider of loads that wait and loads that do not, and wider still outside what was measured. A simulation at the slow end
-takes the high end of it as a factor on every step; what the server's front takes stays as it is.
+takes the high end of it as a factor on every step; what the server's front takes stays as it is. TTFT was off by more than
+steps are, so that it has factors of its own beside (`ttft_band`).
 """
 
+from collections.abc import Sequence
 from dataclasses import fields, replace
 from enum import StrEnum
 from typing import Final
@@ -12,7 +14,7 @@ from typing import Final
 from vramledger.frozen import frozen
 from vramledger.simulate.step_cost import StepCost
 from vramledger.simulate.timing.bands import Region
-from vramledger.simulate.timing.coefficients import Fit
+from vramledger.simulate.timing.coefficients import Band, Fit
 
 _TABLE: Final = "by_tokens"
 
@@ -31,18 +33,29 @@ class Paces:
 
     fast: float
     slow: float
+    ttft_fast: float = 1.0  # the same of TTFT, as the bands of measured loads have it
+    ttft_slow: float = 1.0
 
     def of(self, pace: Pace) -> float:
         """The factor of a pace."""
         return {Pace.SLOW: self.slow, Pace.EXPECTED: 1.0, Pace.FAST: self.fast}[pace]
 
+    def of_ttft(self, pace: Pace) -> float:
+        """The factor of a pace on TTFT as expected."""
+        return {Pace.SLOW: self.ttft_slow, Pace.EXPECTED: 1.0, Pace.FAST: self.ttft_fast}[pace]
+
 
 def paces_of(fit: Fit, around: Region) -> Paces:
     """The factors for a deployment of that region; both ends hold whether its load waits or not."""
-    bands = (fit.tpot, fit.tpot_waiting)
-    slow = 1 / min(band.low for band in bands)
+    steps = _factors((fit.tpot, fit.tpot_waiting), around)
+    return Paces(*steps, *_factors((fit.ttft, fit.ttft_waiting), around))
+
+
+def _factors(bands: Sequence[Band], around: Region) -> tuple[float, float]:
+    """On the fast and on the slow side, of the widest of the bands, which are of predicted over measured."""
     fast = 1 / max(band.high for band in bands)
-    return Paces(min(fast**around.widening, 1.0), max(slow**around.widening, 1.0))
+    slow = 1 / min(band.low for band in bands)
+    return min(fast**around.widening, 1.0), max(slow**around.widening, 1.0)
 
 
 def at_pace(cost: StepCost, factor: float) -> StepCost:

@@ -39,6 +39,7 @@ from vramledger.simulate.step_trace import StepTrace
 from vramledger.simulate.timing.bands import region
 from vramledger.simulate.timing.coefficients import Fit, shipped
 from vramledger.simulate.timing.work import work_of
+from vramledger.simulate.ttft_band import with_ttft_band
 from vramledger.workload.operators.prepared import Part, prepared
 
 if TYPE_CHECKING:
@@ -270,8 +271,17 @@ def can_hit(bench: Bench) -> bool:
     return wanted and caching and bench.offered.shares_prefixes
 
 
-def played(bench: Bench, progress: Progress, *, hits: bool, traced: bool = False) -> Played:
+def played(
+    bench: Bench,
+    progress: Progress,
+    *,
+    hits: bool,
+    traced: bool = False,
+    beside: Figures | None = None,
+) -> Played:
     """One simulation, with the workload's own prefix hits or without any; traced where that is asked.
+
+    `beside` are the figures at the expected step times, of a simulation at an end of their band: TTFT has its own.
 
     Without them the prefix cache is as the deployment has it, so that preempted requests may find their own blocks.
     """
@@ -291,6 +301,9 @@ def played(bench: Bench, progress: Progress, *, hits: bool, traced: bool = False
         wall = time.perf_counter() - began - compiled.seconds
     offered = as_sent(offered, engines)
     figures = figures_of(offered, engines, settings.max_model_len)
+    if beside is not None:
+        factor = bench.paces.of_ttft(question.pace)
+        figures = with_ttft_band(figures, beside, question.pace, factor)
     layout = bench.deployment.layout
     answers = answers_of(
         offered,

@@ -11,6 +11,7 @@ from vramledger.methods.simulated.draws import drawn
 from vramledger.methods.simulated.observed import observed
 from vramledger.methods.subject import Axis, Observation, Range
 from vramledger.simulate.capacity import Capacity
+from vramledger.simulate.figures import Figures
 from vramledger.simulate.from_deployment import settings_of
 from vramledger.simulate.judged import fewest_requests
 from vramledger.simulate.offered import read_offered
@@ -28,6 +29,7 @@ from vramledger.simulate.run import (
 )
 from vramledger.simulate.run_notes import notes_of
 from vramledger.simulate.sanity import offered_per_s
+from vramledger.simulate.ttft_band import turns_on_ttft
 from vramledger.workload.operators.prepared import prepared
 from vramledger.workload.operators.scale import LARGEST
 
@@ -147,10 +149,18 @@ class SimulatedSubject:
             offered = read_offered(path, question.seed)
         bench = bench_of(replace(self._ready, question=question), offered)
         self._drawn.setdefault(level, drawn(bench))
-        run = played(bench, _silent, hits=self._hits)
+        run = played(bench, _silent, hits=self._hits, beside=self._expected(bench))
         notes = notes_of(bench, run, run if self._hits else None)
         seen = observed(bench, run, level, time.perf_counter() - began)
         return replace(seen, notes=notes)
+
+    def _expected(self, bench: Bench) -> Figures | None:
+        """The figures at the expected step times, where the run is at an end and the contract is of TTFT."""
+        if bench.question.pace is Pace.EXPECTED or not turns_on_ttft(bench.question.contract):
+            return None
+        question = replace(bench.question, pace=Pace.EXPECTED)
+        expected_bench = bench_of(replace(self._ready, question=question), bench.offered)
+        return played(expected_bench, _silent, hits=self._hits).figures
 
 
 def _silent(_done: int, _of_all: int) -> None:
