@@ -4,6 +4,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -18,6 +19,7 @@ from vramledger.model.load import load_model
 from vramledger.plan.requirement import Contract, LatencyLimit
 from vramledger.simulate.answers import Answers
 from vramledger.simulate.ends import Ends, with_ends
+from vramledger.simulate.figures import Figures
 from vramledger.simulate.judged import Line
 from vramledger.simulate.pace import Pace, at_pace, paces_of
 from vramledger.simulate.percentiles import Percentiles
@@ -27,6 +29,7 @@ from vramledger.simulate.step import Features
 from vramledger.simulate.step_cost import StepCost, fixed
 from vramledger.simulate.timing.bands import Region
 from vramledger.simulate.timing.coefficients import shipped
+from vramledger.simulate.ttft_band import with_ttft_band
 from vramledger.simulate.verdict import LineVerdict, Verdict, line_verdicts, verdict_of
 from vramledger.workload.operators.prepared import Part
 
@@ -89,7 +92,8 @@ def test_the_slow_end_is_what_the_question_gives_at_that_pace(tmp_path: Path) ->
     expected = with_ends(simulated(tmp_path), quiet)
     slow = simulated(tmp_path, pace=Pace.SLOW)
     assert expected.ends is not None
-    assert expected.ends.slow.latency == slow.main.answers.latency
+    for name in ("tpot_s", "itl_s", "queue_s"):
+        assert expected.ends.slow.latency[name] == slow.main.answers.latency[name]
     assert expected.ends.fast is None  # no line fails
     paces = expected.bench.paces
     beside, here = (
@@ -147,3 +151,98 @@ def test_lines_are_put_beside_each_other_by_what_was_asked(tmp_path: Path) -> No
     ends = Ends(found.ends.paces, other, None)
     (line,) = line_verdicts(answers, ends)
     assert line.slow == answers.lines[0]
+
+
+def under(name: str, seconds: float) -> Contract:
+    return Contract(latency={name: (LatencyLimit(None, {0.95: seconds}),)})
+
+
+def test_a_limit_of_ttft_is_judged_by_its_own_band_too(tmp_path: Path) -> None:
+    plain = simulated(tmp_path)
+    paces, expected = plain.bench.paces, plain.main.answers.latency["ttft_s"].p95 or 0.0
+    by_steps = simulated(tmp_path, pace=Pace.SLOW).main.answers.latency["ttft_s"].p95 or 0.0
+    assert by_steps < expected * paces.ttft_slow  # nobody waits, so that steps make less of it
+    cases = {
+        expected * paces.ttft_slow * 1.01: Verdict.HOLDS,
+        (by_steps + expected * paces.ttft_slow) / 2: Verdict.NOT_AT_SLOW_END,
+        expected * 0.99: Verdict.ONLY_AT_FAST_END,
+        expected * paces.ttft_fast * 0.1: Verdict.FAILS,
+    }
+    for limit, verdict in cases.items():
+        asked = with_ends(simulated(tmp_path, contract=under("ttft_s", limit)), quiet)
+        assert verdict_of(asked) is verdict
+
+
+def test_a_later_first_token_makes_a_later_end(tmp_path: Path) -> None:
+    found = with_ends(simulated(tmp_path), quiet)
+    assert found.ends is not None
+    steps = simulated(tmp_path, pace=Pace.SLOW).main.answers
+    later = (found.ends.slow.latency["ttft_s"].p50 or 0) - (steps.latency["ttft_s"].p50 or 0)
+    assert later > 0
+    assert found.ends.slow.latency["e2e_s"].max == pytest.approx(
+        (steps.latency["e2e_s"].max or 0) + later, rel=0.05
+    )
+
+
+def test_a_queue_that_slower_steps_make_is_longer_than_the_band_of_ttft(tmp_path: Path) -> None:
+    rows = [row | {"row": n} for n, row in enumerate(poisson(400, 45, 1500, 150))]
+    path = stored(tmp_path / "busy.parquet", rows)
+    case = Case(read_launch(LAUNCH), load_model(MODEL), find("H100-80GB-SXM", "test"), "0.18.0")
+    found = simulate_case(Question(case, Part(path)), quiet)
+    slow = simulate_case(Question(case, Part(path), pace=Pace.SLOW), quiet)
+    assert isinstance(found, Simulation)
+    assert isinstance(slow, Simulation)
+    ends = with_ends(found, quiet).ends
+    assert ends is not None
+    expected = found.main.answers.latency["ttft_s"].p99 or 0.0
+    by_steps = slow.main.answers.latency["ttft_s"].p99 or 0.0
+    assert by_steps > expected * found.bench.paces.ttft_slow
+    assert ends.slow.latency["ttft_s"].p99 == by_steps
+
+
+@given(
+    st.lists(
+        st.tuples(*[st.sampled_from([0.1, 1.0, 5.0, float("inf"), float("nan")])] * 2), min_size=1
+    ),
+    st.floats(1, 3),
+)
+def test_what_failed_or_has_no_first_token_stays_as_it_is(
+    times: list[tuple[float, float]], factor: float
+) -> None:
+    here, there = (np.array(one) for one in zip(*times, strict=True))
+    none = np.zeros(len(here))
+
+    def figures(ttft: Any) -> Figures:
+        return Figures(none, none, {}, {"ttft_s": ttft, "e2e_s": ttft + 1}, none)
+
+    found = with_ttft_band(figures(here), figures(there), Pace.SLOW, factor).latency
+    for now, before, expected, end in zip(
+        found["ttft_s"], here, there, found["e2e_s"], strict=True
+    ):
+        if np.isfinite(before) and np.isfinite(expected):
+            assert now == max(before, expected * factor)
+            assert end == pytest.approx(now + 1)
+        else:
+            assert (now, end) == (before, before + 1) or np.isnan(before)
+
+
+def test_the_run_without_hits_is_played_at_the_slow_end_where_it_is_asked(tmp_path: Path) -> None:
+    shared = [
+        row | {"row": n, "prefix_blocks": [7, 8, 100 + n]}
+        for n, row in enumerate(poisson(60, 6, 48, 80))
+    ]
+    path = stored(tmp_path / "p.parquet", shared)
+    case = Case(read_launch(LAUNCH), load_model(MODEL), find("H100-80GB-SXM", "test"), "0.18.0")
+    found = simulate_case(Question(case, Part(path)), quiet)
+    assert isinstance(found, Simulation)
+    assert found.own is not None
+    plain, both = (with_ends(found, quiet, without_hits=asked).ends for asked in (False, True))
+    assert plain is not None
+    assert both is not None
+    assert plain.of_no_hits is None
+    assert both.of_no_hits is not None
+    here, beside = (
+        one.latency["tpot_s"].p50 or 0 for one in (found.no_hits.answers, both.of_no_hits.slow)
+    )
+    assert beside > 1.1 * here
+    assert both.of_no_hits.slow.hit_share == 0

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Final
 
+from vramledger.simulate.pace import Pace, Paces
 from vramledger.simulate.verdict import LineVerdict, Verdict, line_verdicts, verdict_of
 
 if TYPE_CHECKING:
@@ -27,6 +28,8 @@ _DECISIONS: Final = {
     Verdict.FAILS: "FAIL",
 }
 _NOT_PLAYED: Final = "-"
+_WITH_TTFT: Final = ("ttft_s", "e2e_s")
+_BOUNDS: Final = {Pace.SLOW: "at least", Pace.FAST: "at most"}
 _NOBODY: Final = ("somebody is served in time", "nobody is")
 
 
@@ -45,11 +48,20 @@ def decision(simulation: "Simulation") -> list[str]:
         return []
     unchecked = any(line.holds is None for line in answers.lines)
     what = "what was checked of the contract holds" if unchecked else "the contract holds"
-    slow, fast = (f"x{factor:.2f}" for factor in (ends.paces.slow, ends.paces.fast))
+    slow, fast = (_factors(answers, ends.paces, pace) for pace in (Pace.SLOW, Pace.FAST))
     said = _DECISIONS[verdict_of(simulation)].format(
         what=what, slow=slow, fast=fast, few=few_text(answers)
     )
     return [f"verdict      {said}"]
+
+
+def _factors(found: "Answers", paces: Paces, pace: Pace) -> str:
+    """On every step; and on TTFT as expected, where a line is of it or has it in it."""
+    steps, bound = f"x{paces.of(pace):.2f}", _BOUNDS[pace]
+    amounts = (line.amount for line in found.lines)
+    if not any(amount is not None and amount.name in _WITH_TTFT for amount in amounts):
+        return steps
+    return f"{steps}, TTFT {bound} x{paces.of_ttft(pace):.2f}"
 
 
 def contract_rows(found: "Answers", ends: "Ends | None") -> list[tuple[str, ...]]:

@@ -56,7 +56,8 @@ def _timing(bench: "Bench", around: Region) -> str:
     dated = f" of {fit.date}" if fit.date else ""
     return (
         f"Step times are {around.basis}, from {fit.source}{dated}: expect the true TPOT, nine times in "
-        f"ten, at {paces.fast:.2f} to {paces.slow:.2f} times these figures (their fast and their slow end)."
+        f"ten, at {paces.fast:.2f} to {paces.slow:.2f} times these figures (their fast and their slow end), and mean "
+        f"TTFT at {paces.ttft_fast:.2f} to {paces.ttft_slow:.2f} times."
     )
 
 

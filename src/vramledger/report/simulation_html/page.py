@@ -76,7 +76,9 @@ def _sides(simulation: Simulation) -> Iterator[Side]:
 
 def _side(simulation: Simulation, played: Played, key: str, title: str, dash: str) -> Side:
     overview = overview_of(run_columns(simulation, played))
-    ends = simulation.ends if played is simulation.main else None
+    ends = simulation.ends
+    if ends is not None and played is not simulation.main:
+        ends = ends.of_no_hits
     return Side(key, title, dash, played.answers, overview, ends)
 
 
