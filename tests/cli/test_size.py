@@ -95,7 +95,7 @@ def test_requests_the_model_cannot_serve_make_a_plan_not_hold(
 ) -> None:
     plan.write_text(LONG)
     said = (
-        "all: 87.5% of the requests are longer than the 40,960 tokens Qwen/Qwen3-8B is served with and "
+        "all: 87.5% of the requests are longer than the 40,960 tokens Qwen/Qwen3-8B can be served with and "
         "would be refused, and none may be; choose a model of longer context or shorter requests, or "
         "let the contract's success allow it."
     )
@@ -115,7 +115,7 @@ def test_a_profile_the_model_mostly_refuses_does_not_hold(
     first, second = capsys.readouterr().out.splitlines()[:2]
     assert first.startswith("DOES NOT HOLD: rag: ")
     assert first.endswith(
-        f"% of the requests are longer than the 2,048 tokens {model} is served with and would be "
+        f"% of the requests are longer than the 2,048 tokens {model} can be served with and would be "
         "refused, more than the 10.0% that may be; take another --profile, state your own lengths in a "
         "plan, or choose a model of longer context."
     )

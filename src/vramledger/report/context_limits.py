@@ -52,10 +52,15 @@ def _proposal(found: ContextLimits) -> str:
         most = "somebody away, and none may be" if found.allowed == 0 else f"more than {share} away"
         return f"No context limit is proposed: every one that the engine holds turns {most} ({longest})."
     away = proposed.turned.away
+    if proposed.limit == found.in_use and away == 0:
+        return (
+            f"Context limit: --max-model-len {proposed.limit}, as in the launch above, turns nobody away "
+            f"({longest})."
+        )
     if found.allowed == 0:
         return (
             f"Proposed context limit: --max-model-len {proposed.limit}, the smallest of the table that "
-            f"turns nobody away ({longest})."
+            f"turns nobody away ({longest}); {_launched(found)}."
         )
     if away == 0:
         whom = f"turns nobody away ({longest})"
@@ -66,8 +71,12 @@ def _proposal(found: ContextLimits) -> str:
         )
     return (
         f"Proposed context limit: --max-model-len {proposed.limit} {whom}; it is the smallest of the "
-        f"table that does not turn away more than may be (up to {share} may be)."
+        f"table that does not turn away more than may be (up to {share} may be); {_launched(found)}."
     )
+
+
+def _launched(found: ContextLimits) -> str:
+    return f"the launch above was sized with {found.in_use}"
 
 
 def _cost(found: ContextLimits) -> str:

@@ -43,7 +43,7 @@ class Kept:
     def _said(self, model: str, limit: int) -> str:
         return (
             f"{self.name}: {self.refused:.1%} of the requests are longer than the {limit:,} tokens "
-            f"{model} is served with"
+            f"{model} can be served with"
         )
 
 

@@ -33,14 +33,14 @@ class Turned:
         return max(self.refused + self.cut, self.over_budget or 0.0)
 
 
-def turned_away(offered: Offered, most: int) -> tuple[Turned, ...]:
+def turned_away(offered: Offered, most: int, in_use: int = 0) -> tuple[Turned, ...]:
     """Every limit of the table, rising; none above `most`, the model's own limit.
 
     The limits of the profile, or doublings of 2,048, up to the first that holds every request; the
-    longest request exactly; and `most`, which is what an engine takes that is told no limit.
+    limit `in_use`, or the longest request exactly where that is longer; and `most`, which is what an engine takes that is told no limit.
     """
     counted = _counted(offered)
-    extremes = {limit for limit in (offered.longest, most) if limit <= most}
+    extremes = {limit for limit in (max(offered.longest, in_use), most) if limit <= most}
     useful = min((limit for limit in _steps(offered) if limit >= offered.longest), default=most)
     limits = {limit for limit in _steps(offered) if limit <= min(useful, most)} | extremes
     return tuple(
