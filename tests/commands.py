@@ -13,7 +13,7 @@ from vramledger.cli.main import run
 VRAM = [sys.executable, "-m", "vramledger"]
 LAUNCH = "vllm serve Qwen/Qwen3-8B"
 CARD = ["--gpu", "H100-80GB-SXM"]
-SECONDS = 60.0  # far above what any needs; a hang is what it catches
+SECONDS = 180.0  # far above what any needs; a hang is what it catches
 ESC = "\x1b"
 
 

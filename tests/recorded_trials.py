@@ -75,9 +75,11 @@ def page(run: RecordedRun, t_s: float, preemptions: float, usage: tuple[float, .
         run.append(Sample(t_s, "target-0", "vllm:num_requests_running", MetricKind.GAUGE, 3.0, 0.01, "running", labels))  # fmt: skip
 
 
-def small_trial(folder: Path, bottleneck: str | None = None) -> Path:
+def small_trial(
+    folder: Path, bottleneck: str | None = None, about: Description | None = None
+) -> Path:
     """Four measured requests from second 10 on, of which one failed, one of the warm-up before; pages at 9, 11 and 12 s."""
-    with RecordedRun.start(folder, described()) as run:
+    with RecordedRun.start(folder, about or described()) as run:
         run.note(1.0, "phase", name="warm_up")
         run.append(measured_request(-1, 1.0, (0, 900_000), row=None))
         run.note(10.0, "phase", name="measured", load_zero_s=10.0, position_s=0.0)

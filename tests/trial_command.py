@@ -5,7 +5,7 @@ import os
 import signal
 import subprocess
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -13,6 +13,7 @@ from typing import Any
 from commands import VRAM
 from stored_workloads import request, stored
 from vramledger.record.journal import Entry, read_journal
+from vramledger.trial.conduct.resume import known
 
 SECONDS = 180.0
 
@@ -84,13 +85,41 @@ def entries(folder: Path) -> tuple[Entry, ...]:
 
 def await_phase(folder: Path, name: str, process: subprocess.Popen[str]) -> Entry:
     """The journal's line of a phase, once it is there."""
+
+    def found() -> list[Entry]:
+        phases = [entry for entry in entries(folder) if entry.event == "phase"]
+        return [entry for entry in phases if entry.details["name"] == name]
+
+    _await(lambda: bool(found()), process, f"the phase {name} did not begin")
+    return found()[0]
+
+
+def await_event(
+    folder: Path, event: str, process: subprocess.Popen[str], count: int = 1
+) -> tuple[Entry, ...]:
+    """The journal's lines of an event, once there are so many."""
+
+    def found() -> tuple[Entry, ...]:
+        return tuple(entry for entry in entries(folder) if entry.event == event)
+
+    _await(lambda: len(found()) >= count, process, f"{event} is not {count} times in the journal")
+    return found()
+
+
+def await_requests(folder: Path, count: int, process: subprocess.Popen[str]) -> None:
+    """Wait until the record on disk knows of so many requests of the load."""
+    _await(lambda: len(known(folder).numbers) >= count, process, f"{count} requests were not sent")
+
+
+def _await(holds: Callable[[], bool], process: subprocess.Popen[str], otherwise: str) -> None:
     end = time.monotonic() + SECONDS
-    while time.monotonic() < end and process.poll() is None:
-        for entry in entries(folder):
-            if entry.event == "phase" and entry.details["name"] == name:
-                return entry
+    over = False
+    while not holds():
+        if over:
+            process.kill()
+            raise AssertionError(f"{otherwise}: {process.communicate()}")
         time.sleep(0.02)
-    raise AssertionError(f"the phase {name} did not begin: {process.communicate()}")
+        over = time.monotonic() > end or process.poll() is not None  # and then one look more
 
 
 def worker_pids(folder: Path) -> list[int]:

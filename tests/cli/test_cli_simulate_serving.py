@@ -64,7 +64,7 @@ def test_the_report_says_in_one_line_what_continuous_batching_buys(
     lines = capsys.readouterr().out.splitlines()
     assert lines[1].endswith(", vLLM 0.32.0, policy static")
     assert any(
-        line.startswith("theory      mean requests, batched continuously: ") for line in lines
+        line.startswith("theory      these lengths, batched continuously: ") for line in lines
     )
     (line,) = (line for line in lines if line.startswith("simulated   "))
     assert line.endswith(" requests a second of this machine (batch by batch)")

@@ -186,7 +186,7 @@ def test_another_model_is_not_found(server: Rehearsed) -> None:
 
 @pytest.mark.parametrize("body", [b"", b"{", b"[]", b"\xff\xfe"])
 def test_a_body_that_is_no_object_is_refused(server: Rehearsed, body: bytes) -> None:
-    connection = HTTPConnection("127.0.0.1", server.port, timeout=30)
+    connection = HTTPConnection("127.0.0.1", server.port, timeout=60)
     connection.request("POST", CHAT, body)
     response = connection.getresponse()
 
@@ -202,7 +202,7 @@ def test_unknown_paths_and_methods_are_answered_as_such(server: Rehearsed) -> No
 
 
 def test_every_response_says_that_it_is_a_rehearsal(server: Rehearsed) -> None:
-    connection = HTTPConnection("127.0.0.1", server.port, timeout=30)
+    connection = HTTPConnection("127.0.0.1", server.port, timeout=60)
     for path in ("/version", "/v1/models", "/nowhere"):  # one connection, kept alive
         connection.request("GET", path)
         response = connection.getresponse()
@@ -217,7 +217,7 @@ def test_every_response_says_that_it_is_a_rehearsal(server: Rehearsed) -> None:
 
 
 def test_requests_sent_ahead_are_answered_in_their_order(server: Rehearsed) -> None:
-    connection = HTTPConnection("127.0.0.1", server.port, timeout=30)
+    connection = HTTPConnection("127.0.0.1", server.port, timeout=60)
     connection.connect()
     body = json.dumps({"prompt": "the", "max_tokens": 1}).encode()
     post = b"POST /v1/completions HTTP/1.1\r\nhost: x\r\ncontent-length: %d\r\n\r\n%b"

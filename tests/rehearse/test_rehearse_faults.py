@@ -30,7 +30,7 @@ def _faulty(*faults: str, truth: Path | None = None) -> Iterator[Rehearsed]:
 
 def _arrivals(server: Rehearsed, body: dict[str, Any], path: str = TEXT) -> list[tuple[float, str]]:
     """Seconds since the request, and what came then, event by event."""
-    connection = HTTPConnection("127.0.0.1", server.port, timeout=30)
+    connection = HTTPConnection("127.0.0.1", server.port, timeout=60)
     began = time.monotonic()
     connection.request("POST", path, json.dumps({"stream": True, **body}))
     response = connection.getresponse()
@@ -54,7 +54,7 @@ def test_a_share_of_the_requests_fails_the_same_ones_each_time() -> None:
 
 def test_rejected_requests_are_told_to_come_again() -> None:
     with _faulty("reject:1") as server:
-        connection = HTTPConnection("127.0.0.1", server.port, timeout=30)
+        connection = HTTPConnection("127.0.0.1", server.port, timeout=60)
         connection.request("POST", TEXT, json.dumps(TEN))
         response = connection.getresponse()
         body = json.loads(response.read())
@@ -66,14 +66,14 @@ def test_rejected_requests_are_told_to_come_again() -> None:
 
 def test_a_reset_comes_in_the_middle_and_frees_the_engine(tmp_path: Path) -> None:
     with _faulty("reset:1", truth=tmp_path / "truth.csv") as server:
-        connection = HTTPConnection("127.0.0.1", server.port, timeout=30)
+        connection = HTTPConnection("127.0.0.1", server.port, timeout=60)
         connection.request("POST", TEXT, json.dumps(TEN | {"stream": True, "max_tokens": 1000}))
         response = connection.getresponse()
         with pytest.raises((ConnectionResetError, IncompleteRead)):
             response.read()
         connection.close()
         (row,) = server.true_rows()
-        deadline = time.monotonic() + 20
+        deadline = time.monotonic() + 60
         while server.metrics()["vllm:num_requests_running"] and time.monotonic() < deadline:
             time.sleep(0.05)
         page = server.metrics()
@@ -85,13 +85,13 @@ def test_a_reset_comes_in_the_middle_and_frees_the_engine(tmp_path: Path) -> Non
 
 
 def test_a_stall_holds_back_what_is_due_and_then_gives_all_of_it() -> None:
-    with _faulty("stall:1:3s") as server:
+    with _faulty("stall:1:6s") as server:
         times = [at for at, _ in _arrivals(server, TEN)]
 
     gaps = [late - early for early, late in pairwise(times)]
     assert len(times) == 11  # ten tokens and the closing mark
-    assert max(gaps) > 2
-    assert sorted(gaps)[-2] < 2
+    assert max(gaps) > 3
+    assert sorted(gaps)[-2] < 3
 
 
 def test_garbage_takes_the_place_of_one_piece() -> None:
@@ -115,7 +115,7 @@ def test_a_slow_drip_brings_single_bytes() -> None:
     body = json.dumps(asked).encode()
     with (
         _faulty("slow-drip:1") as server,
-        socket.create_connection(("127.0.0.1", server.port), timeout=30) as client,
+        socket.create_connection(("127.0.0.1", server.port), timeout=60) as client,
     ):
         head = b"POST /v1/completions HTTP/1.1\r\nhost: x\r\nconnection: close\r\ncontent-length: %d\r\n\r\n"
         client.sendall(head % len(body) + body)
@@ -131,12 +131,12 @@ def test_a_slow_drip_brings_single_bytes() -> None:
 
 def test_the_role_may_come_long_before_the_first_token() -> None:
     body = {"messages": [{"role": "user", "content": " the" * 4000}], "max_tokens": 2}
-    with rehearsal("--fault", "role-early", "--speed", "0.2") as server:
+    with rehearsal("--fault", "role-early", "--speed", "0.05") as server:
         role, first, *_ = _arrivals(server, body | {"ignore_eos": True}, CHAT)
 
     assert '"role":"assistant"' in role[1]
     assert '"role"' not in first[1]
-    assert first[0] - role[0] > 0.1  # a prompt of 4000 tokens lies between, five times as long
+    assert first[0] - role[0] > 0.1  # a prompt of 4000 tokens lies between, twenty times as long
 
 
 def test_several_tokens_may_share_a_chunk(tmp_path: Path) -> None:
@@ -158,17 +158,17 @@ def test_usage_may_be_withheld() -> None:
 
 
 def test_a_restart_kills_streams_and_begins_its_counters_anew_on_the_same_port() -> None:
-    with _faulty("restart@4s:2s") as server:
+    with _faulty("restart@6s:4s") as server:
         assert server.post(TEXT, TEN | {"max_tokens": 1})[0] == 200
         before = server.metrics()
-        connection = HTTPConnection("127.0.0.1", server.port, timeout=30)
+        connection = HTTPConnection("127.0.0.1", server.port, timeout=60)
         connection.request("POST", TEXT, json.dumps(TEN | {"stream": True, "max_tokens": 3000}))
         with pytest.raises((ConnectionResetError, IncompleteRead)):
             connection.getresponse().read()
         connection.close()
         with pytest.raises(ConnectionRefusedError):
             server.get("/health")
-        deadline = time.monotonic() + 20
+        deadline = time.monotonic() + 60
         while time.monotonic() < deadline:
             try:
                 server.get("/health")

@@ -33,24 +33,28 @@ class Difference:
 
 
 def differences(
-    observed: Observed, engines: Sequence[Engine], chosen: "Truths"
+    observed: Observed,
+    engines: Sequence[Engine],
+    chosen: "Truths",
+    replayed: Observed | None = None,
 ) -> Mapping[str, Difference | None]:
     """TTFT and E2E from when the engine took a request in, and TPOT, of the chosen requests.
 
     Requests that did not finish count in neither; TPOT leaves out answers of one token. None where no
-    chosen request has that latency: nothing was compared.
+    chosen request has that latency: nothing was compared. `replayed` are the stamps of the engines, where they are
+    known already or count from elsewhere.
 
     Raises:
         BadInput: no chosen request finished.
     """
-    stamps = replayed_stamps(observed, engines)
+    stamps = replayed or replayed_stamps(observed, engines)
     done = chosen & (observed.last_token_ns != ABSENT) & (stamps.last_token_ns != ABSENT)
     if not done.any():
         raise BadInput(
             "None of these requests finished, so there is nothing to compare; choose others."
         )
-    measured, replayed = _times(observed, done), _times(stamps, done)
-    return {name: _difference(replayed[name], measured[name]) for name in measured}
+    measured, found = _times(observed, done), _times(stamps, done)
+    return {name: _difference(found[name], measured[name]) for name in measured}
 
 
 def replayed_stamps(observed: Observed, engines: Sequence[Engine]) -> Observed:

@@ -1,16 +1,16 @@
 """A host's own step cost, from the stamps of a run on it."""
 
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 import numpy as np
 
 from vramledger.calibrate.accuracy import replayed_stamps
+from vramledger.calibrate.believed import Believed
 from vramledger.calibrate.observed import Observed
-from vramledger.calibrate.prior import Prior
 from vramledger.calibrate.replay import replay
 from vramledger.calibrate.solution import Solution, believed, deviation_of, loss, solve
 from vramledger.calibrate.stretches import sensitivities, stamped_by
-from vramledger.calibrate.terms import FIRST_STEP, TERMS, cost_of
 from vramledger.errors import CannotKnow
 from vramledger.frozen import frozen
 from vramledger.simulate.settings import Settings
@@ -39,7 +39,7 @@ _DEVIATIONS: Final = 2.0
 
 @frozen
 class Price:
-    """One term's price, in ns or a factor as `TERMS` says, with the ends of two deviations around it.
+    """One term's price, in ns or a factor as its prior has it, with the ends of two deviations around it.
 
     `identified` says whether the run narrowed what was believed before, or the price is mostly that.
     """
@@ -66,6 +66,7 @@ class HostFit:
     requests: int  # that had finished by then
     first_tokens: int  # that had come by then
     error: float
+    covariance: tuple[tuple[float, ...], ...]  # of the prices, in their order
 
     @property
     def identified(self) -> tuple[str, ...]:
@@ -78,58 +79,81 @@ class HostFit:
         return tuple(price.name for price in self.prices if not price.identified)
 
 
+@frozen
+class Load:
+    """What a run served: its requests, stamped, on `engines` equal engines behind a router that goes round.
+
+    Nothing after `until_ns`, since the first arrival, is looked at, except that requests arrive with the lengths
+    they have. `settings` are of the engine's scheduler, with the pool that the run had.
+    """
+
+    settings: Settings
+    observed: Observed
+    until_ns: int
+    engines: int = 1
+
+
 def fit_host(
-    settings: Settings, observed: Observed, prior: Prior, until_ns: int, *, engines: int = 1
+    settings: Settings, observed: Observed, prior: Believed, until_ns: int, *, engines: int = 1
 ) -> HostFit:
-    """Fit the step cost to what had been stamped by that moment.
+    """As `fit_loads`, of one load."""
+    return fit_loads((Load(settings, observed, until_ns, engines),), prior)
+
+
+def fit_loads(loads: Sequence[Load], prior: Believed) -> HostFit:
+    """Fit the step cost to what had been stamped by the moments of the loads, all of one deployment.
 
     Gauss-Newton: replays tell how the times follow the prices, the likeliest prices are solved for, and
-    a step that does not bring the replay nearer to the run is halved.
-
-    Args:
-        settings: of the engine's scheduler, with the pool that the run had.
-        observed: the requests of the run; nothing after the moment is looked at, except that requests
-            arrive with the lengths they have.
-        prior: what is believed of the host.
-        until_ns: the moment, since the first arrival.
-        engines: data-parallel ones behind a router that goes round.
+    a step that does not bring the replay nearer to the runs is halved.
 
     Raises:
         CannotKnow: hardly any stamp by then.
     """
-    stamped = stamped_by(observed, until_ns)
-    measured = stamped.stretches(observed)
+    stamped = [stamped_by(load.observed, load.until_ns) for load in loads]
+    pairs = list(zip(stamped, loads, strict=True))
+    measured = np.concatenate([each.stretches(load.observed) for each, load in pairs])
     if len(measured) < _FEWEST:
+        longest = max(load.until_ns for load in loads)
         raise CannotKnow(
-            f"Only {len(measured)} tokens are stamped in the first {until_ns / 1e9:.1f} s, too few to "
+            f"Only {len(measured)} tokens are stamped in the first {longest / 1e9:.1f} s, too few to "
             "calibrate on; take a longer part of the run."
         )
 
     def replayed(prices: "Floats") -> "Floats":
-        named = _named(prices)
-        engines_found = replay(
-            settings,
-            observed,
-            cost_of(named, prior.tables),
-            engines=engines,
-            first_step_ns=round(named[FIRST_STEP]),
+        named = _named(prices, prior)
+        cost = prior.cost(named)
+        return np.concatenate(
+            [each.stretches(_stamps(load, prior, named, cost)) for each, load in pairs]
         )
-        return stamped.stretches(replayed_stamps(observed, engines_found))
 
     solution, times = _nearest(measured, replayed, prior)
+    found = _named(solution.prices, prior)
     return HostFit(
-        cost=cost_of(_named(solution.prices), prior.tables),
-        first_step_ns=round(_named(solution.prices)[FIRST_STEP]),
+        cost=prior.cost(found),
+        first_step_ns=prior.first_step_ns(found),
         prices=_prices(solution, prior),
-        until_ns=until_ns,
-        requests=int(stamped.last.sum()),
-        first_tokens=int(stamped.first.sum()),
+        until_ns=max(load.until_ns for load in loads),
+        requests=sum(int(each.last.sum()) for each in stamped),
+        first_tokens=sum(int(each.first.sum()) for each in stamped),
         error=float(np.median(np.abs(times / np.maximum(measured, 1.0) - 1))),
+        covariance=tuple(tuple(row) for row in solution.covariance.tolist()),
     )
 
 
+def _stamps(load: Load, prior: Believed, named: Mapping[str, float], cost: StepCost) -> Observed:
+    """The load as it would have gone at such prices."""
+    played = replay(
+        load.settings,
+        prior.reaching(load.observed, named),
+        cost,
+        engines=load.engines,
+        first_step_ns=prior.first_step_ns(named),
+    )
+    return replayed_stamps(load.observed, played)
+
+
 def _nearest(
-    measured: "Floats", replayed: "Callable[[Floats], Floats]", prior: Prior
+    measured: "Floats", replayed: "Callable[[Floats], Floats]", prior: Believed
 ) -> "tuple[Solution, Floats]":
     """The solution whose replay is nearest, and the times of that replay."""
     solution = believed(prior)
@@ -150,22 +174,22 @@ def _nearest(
     return Solution(solution.prices, covariance), times
 
 
-def _named(prices: "Floats") -> dict[str, float]:
-    return {term.name: float(price) for term, price in zip(TERMS, prices, strict=True)}
+def _named(prices: "Floats", prior: Believed) -> dict[str, float]:
+    return {name: float(price) for name, price in zip(prior.prices, prices, strict=True)}
 
 
-def _prices(solution: Solution, prior: Prior) -> tuple[Price, ...]:
+def _prices(solution: Solution, prior: Believed) -> tuple[Price, ...]:
     deviations = np.sqrt(np.diag(solution.covariance))
     found = []
-    for term, value, deviation in zip(TERMS, solution.prices, deviations, strict=True):
+    for name, value, deviation in zip(prior.prices, solution.prices, deviations, strict=True):
         found.append(
             Price(
-                name=term.name,
+                name=name,
                 value=float(value),
                 low=max(float(value - _DEVIATIONS * deviation), 0.0),
                 high=float(value + _DEVIATIONS * deviation),
-                believed=prior.prices[term.name],
-                identified=bool(deviation < _IDENTIFIED * prior.spreads[term.name]),
+                believed=prior.prices[name],
+                identified=bool(deviation < _IDENTIFIED * prior.spreads[name]),
             )
         )
     return tuple(found)

@@ -38,6 +38,10 @@ class Observed:
     def __len__(self) -> int:
         return len(self.arrival_ns)
 
+    def first(self, count: int) -> "Observed":
+        """The first requests to arrive."""
+        return Observed(**{field.name: getattr(self, field.name)[:count] for field in fields(self)})
+
     @property
     def end_ns(self) -> int:
         """When the last token came."""

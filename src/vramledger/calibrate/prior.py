@@ -4,12 +4,14 @@ How far each term may be off says the spread. It decides only what the run leave
 reading and context share the time of steps that all have the same context.
 """
 
+from collections.abc import Mapping
 from dataclasses import fields, replace
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 import numpy as np
 
-from vramledger.calibrate.terms import COMPUTING, FIRST_STEP, READING, Tables
+from vramledger.calibrate.observed import Observed
+from vramledger.calibrate.terms import COMPUTING, FIRST_STEP, READING, Tables, cost_of
 from vramledger.engine.vllm.deployment import Deployment
 from vramledger.errors import CannotKnow
 from vramledger.frozen import frozen
@@ -38,6 +40,18 @@ class Prior:
     prices: dict[str, float]
     spreads: dict[str, float]
     tables: Tables
+
+    def cost(self, prices: Mapping[str, float]) -> StepCost:
+        """The step cost at such prices."""
+        return cost_of(prices, self.tables)
+
+    def first_step_ns(self, prices: Mapping[str, float]) -> int:
+        """How long after the first arrival the engine begins to work."""
+        return round(prices[FIRST_STEP])
+
+    def reaching(self, observed: Observed, prices: Mapping[str, float]) -> Observed:  # noqa: ARG002
+        """The requests as they were sent: stamps of an engine leave out its front."""
+        return observed
 
 
 def prior_of(deployment: Deployment, coefficients: Coefficients, typical: Typical) -> Prior:

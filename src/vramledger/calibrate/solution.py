@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 import numpy as np
 
-from vramledger.calibrate.prior import Prior
+from vramledger.calibrate.believed import Believed
 from vramledger.frozen import frozen
 
 if TYPE_CHECKING:
@@ -31,14 +31,14 @@ class Solution:
     covariance: "Floats"
 
 
-def believed(prior: Prior) -> Solution:
+def believed(prior: Believed) -> Solution:
     """What is believed before."""
     spreads = np.array(list(prior.spreads.values()))
     return Solution(np.array(list(prior.prices.values())), np.diag(spreads**2))
 
 
 def solve(
-    measured: "Floats", replayed: "Floats", moved: "Floats", at: "Floats", prior: Prior
+    measured: "Floats", replayed: "Floats", moved: "Floats", at: "Floats", prior: Believed
 ) -> Solution:
     """The likeliest prices, with times taken to follow prices in straight lines.
 

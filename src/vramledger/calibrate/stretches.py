@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 import numpy as np
 
+from vramledger.calibrate.believed import Believed
 from vramledger.calibrate.observed import ABSENT, Observed
-from vramledger.calibrate.prior import Prior
-from vramledger.calibrate.terms import TERMS
 from vramledger.frozen import frozen
 
 if TYPE_CHECKING:
@@ -48,7 +47,7 @@ def sensitivities(
     replayed: "Callable[[Floats], Floats]",
     prices: "Floats",
     here: "Floats",
-    prior: Prior,
+    prior: Believed,
     share: float,
 ) -> "Floats":
     """``[stretches, terms]``: how much longer each stretch of a replay is for each ns of a price.
@@ -57,8 +56,8 @@ def sensitivities(
     places; what they tell apart from that is too little to solve with.
     """
     columns = []
-    for place, term in enumerate(TERMS):
-        move = share * max(float(prices[place]), _OF_SPREAD * prior.spreads[term.name])
+    for place, spread in enumerate(prior.spreads.values()):
+        move = share * max(float(prices[place]), _OF_SPREAD * spread)
         moved = prices.copy()
         moved[place] += move
         columns.append((replayed(moved) - here) / move)

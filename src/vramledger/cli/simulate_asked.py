@@ -9,8 +9,8 @@ from math import isfinite
 from pathlib import Path
 from typing import Any, Final
 
+from vramledger.cli.calibration_option import as_evidence, fit_from
 from vramledger.cli.limit_option import with_limits
-from vramledger.cli.predict_asked import fit_of
 from vramledger.cli.routing_options import routing_of
 from vramledger.cli.serving_options import serving_of
 from vramledger.engine.launch import Launch
@@ -71,7 +71,7 @@ def question_of(asked: Mapping[str, Any]) -> Question:
         end=asked["end"],
         seed=asked["seed"],
         contract=with_limits(None if plan is None else plan.contract, asked["limits"]),
-        fit=fit_of(asked["coefficients"]),
+        fit=fit_from(asked["coefficients"], asked["calibration"]),
         headroom=_headroom(asked, plan),
         kind=Kind.LATENCY if plan is None else plan.kind,
         **serving_of(asked),
@@ -82,7 +82,8 @@ def question_of(asked: Mapping[str, Any]) -> Question:
 
 def exit_code_of(simulation: Simulation) -> ExitCode:
     """What the verdict exits with: to sign, the contract must hold at the slow end of the step times too."""
-    return _CODES[verdict_of(simulation)]
+    code = _CODES[verdict_of(simulation)]
+    return as_evidence(code, simulation.deployment, simulation.question.fit)
 
 
 def written(simulation: Simulation, asked: Mapping[str, Any]) -> Path:

@@ -5,6 +5,7 @@ from typing import Any
 
 import click
 
+from vramledger.cli.calibration_option import calibration_option
 from vramledger.cli.limit_option import limit_option
 from vramledger.cli.needs import need_full
 from vramledger.cli.output import show, show_json
@@ -58,6 +59,7 @@ from vramledger.errors import ExitCode
 @click.option("--engine-version", help="The engine's version, when the launch does not say.")
 @click.option("--model", help="The model, when the launch names a path that is not here.")
 @click.option("--coefficients", help="A file with your own step-time coefficients.")
+@calibration_option
 @click.option("--seed", type=click.IntRange(min=0), default=0, help="Of every draw; 0 by default.")
 @click.option("--jobs", type=click.IntRange(min=1), help="Processes; by default one a core.")
 @click.option(

@@ -30,6 +30,7 @@ VERBS: Final = (
     Verb("rehearse", "Try", "A deployment as a server, simulated in real time, to practise on."),
     Verb("workload", "Try", "What your requests look like, from logs, without a word of them."),
     Verb("trial", "Measure", "Your load on a real server, replayed and recorded on one clock."),
+    Verb("calibrate", "Measure", "What a run teaches of its host, for size, simulate and predict."),
     Verb("probe", "Measure", "What a rented machine and its GPUs are, before a trial on it."),
 )
 

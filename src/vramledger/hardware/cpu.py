@@ -10,6 +10,10 @@ from vramledger.units import GIB, KIB
 
 # Instruction sets that change what engines store or how large a block is: /proc/cpuinfo flags.
 _INSTRUCTIONS: Final = {"amx_tile": "AMX", "avx512_bf16": "BF16"}
+# No sheet has a processor's rates for this work. These are figures to count shares of: a calibration on the host finds
+# the share, and without one a step time on it is a guess, which every such figure says.
+_NOMINAL_GB_S: Final = 50.0
+_NOMINAL_TFLOPS: Final = 1.0
 _MEMINFO: Final = Path("/proc/meminfo")
 _CPUINFO: Final = Path("/proc/cpuinfo")
 
@@ -23,6 +27,8 @@ def cpu_host(total: Figure, instructions: frozenset[str] = frozenset()) -> Accel
         compute_capability=None,
         nominal_gb=round(total.value * GIB / 1e9, 1),
         total=total,
+        bandwidth_gb_s=_NOMINAL_GB_S,
+        dense_tflops={"bf16": _NOMINAL_TFLOPS},
         unified_memory=True,
         source=total.source,
     )

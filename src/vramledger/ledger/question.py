@@ -1,14 +1,20 @@
 """What a question names: the accelerator and the model behind a launch."""
 
+from typing import Final
+
 from vramledger.engine.launch import Launch
 from vramledger.errors import BadInput
 from vramledger.hardware.accelerator import Accelerator
 from vramledger.model.load import load_model
 from vramledger.model.model import Model
 
+_CPU: Final = "cpu"
+
 
 def accelerator_for(name: str, total_gib: float | None = None, where: str = "--gpu") -> Accelerator:
-    """The accelerator of that name (``auto`` reads this machine), with another total if given.
+    """The accelerator of that name, with another total if given.
+
+    ``auto`` reads this machine's GPU, ``cpu`` its processor.
 
     `where` names the option in messages.
 
@@ -17,7 +23,11 @@ def accelerator_for(name: str, total_gib: float | None = None, where: str = "--g
         BadInput: the name fits several cards, or the total is no size.
         CannotKnow: ``auto`` without a driver.
     """
-    if name.casefold() == "auto":
+    if name.casefold() == _CPU:
+        from vramledger.hardware.cpu import this_host
+
+        accelerator = this_host()
+    elif name.casefold() == "auto":
         from vramledger.hardware.local import local_accelerator
 
         accelerator = local_accelerator()

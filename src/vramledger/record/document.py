@@ -81,6 +81,10 @@ class Clock(Part):
         default_factory=dict,
         description="map from a server (`target-0`) to its clock less ours, in seconds",
     )
+    offset_errors_s: dict[str, float] = Field(
+        default_factory=dict,
+        description="map from a server to by how much that may be off, either way, in seconds",
+    )
 
 
 class StoredTable(Part):

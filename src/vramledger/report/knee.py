@@ -131,7 +131,7 @@ def theory(found: SimulatedKnee) -> str:
     """What closed forms say, at the expected step times."""
     capacity = found.standing.capacity
     return (
-        f"theory      mean requests: {capacity.concurrency:,.0f} run at once, saturation at "
+        f"theory      these lengths: {capacity.concurrency:,.0f} run at once, saturation at "
         f"{rate(capacity.saturation_per_s)}, safe load about {rate(capacity.safe_per_s)} with "
         f"{share(capacity.headroom)} of the KV pool free (derived from memory alone, without prefix hits)"
     )

@@ -244,7 +244,7 @@ def theory(simulation: Simulation) -> str:
     capacity = sanity.capacity
     served = "" if simulation.question.policy == VLLM else ", batched continuously"
     return (
-        f"\ntheory      mean requests{served}: {capacity.concurrency:,.0f} run at once, saturation at "
+        f"\ntheory      these lengths{served}: {capacity.concurrency:,.0f} run at once, saturation at "
         f"{rate(capacity.saturation_per_s)}, offered {offered}{residual}"
         f"{_safe_load(simulation)}"
     )

@@ -1,12 +1,14 @@
 """A trial for a terminal."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Final
 
 from vramledger.record.document import Origin
 from vramledger.report.number import duration, rate, share
 from vramledger.report.table import table
-from vramledger.trial.conduct.history import Pause, Story
+from vramledger.report.trial_events import event_sentences
+from vramledger.report.trial_load import ended_words, load_words
+from vramledger.trial.conduct.history import Pause
 from vramledger.trial.conduct.spread import Spread
 from vramledger.trial.conduct.steady import METHOD
 from vramledger.trial.conduct.steady_figures import SteadyPart
@@ -28,14 +30,19 @@ _ORIGINS: Final = {
 }
 
 
-def trial_text(found: Summary) -> str:
-    """What was sent where, what became of it, how the server was, and what weakens the figures."""
+def trial_text(found: Summary, contract: Iterable[str] = ()) -> str:
+    """What was sent where, what became of it, how the server was, and what weakens the figures.
+
+    `contract` are the lines on what was promised; they stand first.
+    """
+    promised = tuple(contract)
     blocks = [
         *_heading(found),
+        *(("", *promised) if promised else ()),
         "",
         *_requests(found),
         "",
-        "all offered, from due; a failure counts as infinite",
+        "all offered, from due; a failure counts as infinite (ITL: of requests that ended as asked)",
         *table(_HEAD, list(_latency_rows(found)), _RIGHT),
         *_successes(found),
         "",
@@ -54,7 +61,9 @@ def _heading(found: Summary) -> Iterator[str]:
     seen = about.in_effect
     engine = " ".join(part for part in (seen.engine, seen.engine_version) if part)
     yield f"{_ORIGINS[about.origin]}: {about.name}"
-    yield f"{found.trial['server']}, {engine or 'engine unknown'}, ended: {about.ended}"
+    yield f"{found.trial['server']}, {engine or 'engine unknown'}"
+    yield f"load        {load_words(found)}"
+    yield f"ended       {ended_words(found)}"
     for why in found.inconclusive:
         yield f"INCONCLUSIVE: {why}"
 
@@ -152,7 +161,7 @@ def _words(found: Summary) -> Iterator[str]:
         stable = "stable" if warm["stable"] else "not stable yet"
         yield f"warm-up     {warm['requests']} requests, {stable}"
     yield from (f"note: {_paused(each)}" for each in found.story.pauses)
-    yield from (f"note: {each}" for each in _events(found.story))
+    yield from (f"note: {each}" for each in event_sentences(found.story.events))
     yield from (f"no verdict: {each.why}" for each in found.unjudgeable)
     yield from (f"note: {each}" for each in found.warnings)
     if found.unseen:
@@ -165,12 +174,6 @@ def _paused(found: Pause) -> str:
         f"{format_seconds(found.seconds)} later, to a server that had had time to empty its queue; a wait that builds up "
         "over longer than either part is not in these figures."
     )
-
-
-def _events(story: Story) -> Iterator[str]:
-    for each in story.events:
-        details = ", ".join(f"{name} {value}" for name, value in each.details.items())
-        yield f"at {each.t_s:,.1f} s: {each.event.replace('_', ' ')} ({details})."
 
 
 def _row(title: str, found: Spread) -> tuple[str, ...]:

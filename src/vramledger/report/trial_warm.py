@@ -1,16 +1,17 @@
 """Whether a server is ready, for a terminal and as JSON."""
 
+from pathlib import Path
 from typing import Any, Final
 
 from vramledger.report.number import rounded
-from vramledger.trial.conduct.readiness import Readiness, Stage
+from vramledger.trial.conduct.readiness_told import Readiness, Stage
 from vramledger.units import format_gib, format_seconds, gib
 
 SCHEMA: Final = "vramledger.trial-warm/1"
 
 
-def warm_text(found: Readiness) -> str:
-    """The verdict, then memory at each stage."""
+def warm_text(found: Readiness, run: Path | None = None) -> str:
+    """The verdict, then memory at each stage; `run` is where it is recorded."""
     verdict = "READY" if found.ready else f"NOT READY: {found.why}"
     lines = [f"{verdict}, after {format_seconds(found.waited_s)}"]
     if found.facts is not None:
@@ -23,14 +24,17 @@ def warm_text(found: Readiness) -> str:
         rounds = ", ".join(format_seconds(each) for each in found.round_s)
         lines.append(f"then, the mean of each round: {rounds}")
     lines += [f"note: {each}" for each in found.unseen]
+    if run is not None:
+        lines.append(f"run {run}")
     return "\n".join(lines)
 
 
-def warm_json(found: Readiness) -> dict[str, Any]:
+def warm_json(found: Readiness, run: Path | None = None) -> dict[str, Any]:
     """Null is what was not seen; `reason` says why."""
     return {
         "schema": SCHEMA,
         "basis": "rehearsed" if found.facts is not None and found.facts.rehearsal else "measured",
+        "run": None if run is None else str(run),
         "ready": found.ready,
         "reason": found.why or None,
         "waited_s": rounded(found.waited_s),

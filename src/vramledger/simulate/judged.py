@@ -13,7 +13,7 @@ from vramledger.simulate.percentiles import percentile
 from vramledger.units import plain
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     Array: TypeAlias = np.ndarray[Any, np.dtype[Any]]
 
@@ -70,6 +70,7 @@ class Served:
     gaps: Gaps
     span_s: float
     queue_drains: bool
+    at: "Callable[[Array, float], float | None]" = percentile  # of values without NaN's part
 
 
 def judged(contract: Contract, served: Served) -> tuple[Line, ...]:
@@ -150,7 +151,7 @@ def _latency(name: str, limit: LatencyLimit, share: float, served: Served) -> Li
         value, counted = served.gaps.at(share), int(served.gaps.events.sum())
     elif name in served.latency:
         seen = _seen(name, most, served)[_reached(limit, served)]
-        value, counted = percentile(seen, share), int((~np.isnan(seen)).sum())
+        value, counted = served.at(seen, share), int((~np.isnan(seen)).sum())
     else:
         return Line(asked, "not checked", None)
     if value is None:

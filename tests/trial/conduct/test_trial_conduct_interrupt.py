@@ -2,7 +2,6 @@
 
 import json
 import signal
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -10,7 +9,15 @@ import pytest
 
 from rehearse_server import Rehearsed, rehearsal
 from stored_workloads import request, stored
-from trial_command import await_phase, entries, interrupt, started
+from trial_command import (
+    SECONDS,
+    await_event,
+    await_phase,
+    await_requests,
+    entries,
+    interrupt,
+    started,
+)
 from vramledger.record.document import Ended
 from vramledger.record.run import read_run
 from vramledger.record.soundness import check_sound
@@ -51,18 +58,18 @@ def test_an_interrupted_run_is_closed(
     finishes: bool,
 ) -> None:
     folder = tmp_path / "run"
-    with started(server.address, workload, folder, "--json", *options) as process:
+    with started(server.address, workload, folder, "--json", "--cold", *options) as process:
         await_phase(folder, "measured", process)
-        time.sleep(2.5)
-        for each in signals:
+        await_requests(folder, 8, process)
+        for number, each in enumerate(signals, 1):
             interrupt(process, each)
-            time.sleep(0.5)
-        out, _ = process.communicate(timeout=120)
+            await_event(folder, "interrupted", process, number)
+        out, _ = process.communicate(timeout=SECONDS)
     assert process.returncode == 130
     found = json.loads(out)
     assert found["ended"] == "interrupted"
     offered, ok = found["requests"]["offered"], found["requests"]["ok"]
-    assert 5 < offered < 200
+    assert 8 <= offered < 200
     assert found["requests"]["incomplete"] == offered - ok
     assert (ok == offered) is finishes
     if not finishes:
@@ -81,7 +88,7 @@ def test_ctrl_c_in_the_warm_up_closes_what_there_is(
     with started(server.address, workload, folder) as process:
         await_phase(folder, "warm_up", process)
         interrupt(process)
-        _, said = process.communicate(timeout=120)
+        _, said = process.communicate(timeout=SECONDS)
     assert process.returncode == 130
     assert "vram: interrupted." in said
     assert read_run(folder).description.ended is Ended.INTERRUPTED

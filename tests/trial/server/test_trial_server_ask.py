@@ -35,7 +35,11 @@ def test_vllm_tells_its_version_its_cache_and_its_start() -> None:
     assert facts.seen.kv_tokens == 134912
     assert facts.speculative is False
     assert not facts.rehearsal
-    assert facts.unseen == ("the revision of the model", "the chat template")
+    assert facts.unseen == (
+        "the revision of the model",
+        "the chat template",
+        "the hash of the weights: the server names no file of this machine",
+    )
     assert (deployment.engine, deployment.engine_version) == ("vllm", "0.32.0")
     assert (deployment.model, deployment.uptime_s) == ("org/demo", 60.0)
     assert deployment.arguments == {
@@ -168,6 +172,7 @@ def test_an_unknown_engine_is_known_by_its_metrics_or_not_at_all() -> None:
         "the chat template",
         "the size of the KV cache",
         "how long the server has been up",
+        "the hash of the weights: the server names no file of this machine",
         "its metrics: it answers 404",
         "which engine it is",
     )

@@ -74,7 +74,12 @@ def folder_for(out: Path | None, trial: TrialAsked) -> Path:
     """The run's folder: the one given, or a new one in runs/."""
     if out is not None:
         return out
-    wanted = _RUNS / folder_name(datetime.now(UTC), f"trial {trial.part.workload.stem}")
+    return new_folder(f"trial {trial.part.workload.stem}")
+
+
+def new_folder(what: str) -> Path:
+    """A folder in runs/ that is not there, named by time and by what runs."""
+    wanted = _RUNS / folder_name(datetime.now(UTC), what)
     names = chain((wanted.name,), (f"{wanted.name}-{number}" for number in count(2)))
     return next(path for name in names if not (path := _RUNS / name).exists())
 

@@ -1,5 +1,6 @@
 """``vram trial warm --url URL``: wait until a server is ready and warm."""
 
+from pathlib import Path
 from typing import Any
 
 import click
@@ -20,23 +21,32 @@ from vramledger.errors import ExitCode
 @click.option(
     "--gpu-metrics", metavar="URL", help="DCGM exporter or Prometheus, for GPUs elsewhere."
 )
+@click.option("-o", "out", type=click.Path(path_type=Path), help="The run's folder; new.")
+@click.option("--no-record", is_flag=True, help="Write no run.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
-def command(*, within: str, as_json: bool, **asked: Any) -> int:
+def command(*, within: str, out: Path | None, no_record: bool, as_json: bool, **asked: Any) -> int:
     """Wait until a server answers at a steady pace: a gate for roll-outs.
 
-    GPU memory is read before the model is loaded, after, after the first request and at rest. Exit code 0 when the server
-    is ready, 1 when it is not in time.
+    GPU memory is read before the model is loaded, after, after the first request and at rest, and written to a run's
+    folder, runs/... by default. Exit code 0 when the server is ready, 1 when it is not in time.
     """
     need_full("vram trial warm", MODULES)
+    from vramledger.cli.trial.asked import new_folder
     from vramledger.cli.trial.live_view import live_view
     from vramledger.cli.workload.operator import seconds
     from vramledger.report.trial_warm import warm_json, warm_text
     from vramledger.trial.conduct.readiness import ReadinessAsked, await_ready
+    from vramledger.trial.conduct.readiness_run import recorded_readiness
 
+    wanted = ReadinessAsked(within_s=seconds(within), **asked)
+    folder = None if no_record else out or new_folder("warm")
     with live_view() as watch:
-        found = await_ready(ReadinessAsked(within_s=seconds(within), **asked), watch.phase)
+        if folder is None:
+            found = await_ready(wanted, watch.phase)
+        else:
+            found = recorded_readiness(wanted, watch.phase, folder)
     if as_json:
-        show_json(warm_json(found))
+        show_json(warm_json(found, folder))
     else:
-        show(warm_text(found))
+        show(warm_text(found, folder))
     return ExitCode.HOLDS if found.ready else ExitCode.DOES_NOT_HOLD

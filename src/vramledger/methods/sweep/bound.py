@@ -1,9 +1,9 @@
 """Points that theory rules out before they are simulated: a queue that grows beyond what the contract allows.
 
 With a steady load of r requests a second on servers that saturate at s < r, a request that comes at t waits
-t (r / s - 1). Over a workload of T seconds the wait at the share p of requests is p T (r / s - 1). Theory's s lies
-above that of a simulation (it counts nothing twice and no burst), so that a point is ruled out only where it cannot
-be mended by a better count; and never where prefix hits may save work.
+t (r / s - 1). Over a workload of T seconds the wait at the share p of requests is p T (r / s - 1). Theory's s is
+within some percent of a simulation's, and above it where much is computed again, so that a point is ruled out only where
+it is short by far; and never where prefix hits may save work.
 """
 
 from typing import Final

@@ -4,11 +4,12 @@ from dataclasses import replace
 
 from vramledger.frozen import frozen
 from vramledger.methods.sweep.row import Row
-from vramledger.simulate.capacity import held, saturation_per_s
 from vramledger.simulate.drafted_cost import deployment_cost
 from vramledger.simulate.from_deployment import settings_of
+from vramledger.simulate.offered import Offered
 from vramledger.simulate.priced import typical_of
 from vramledger.simulate.run import NotServed, Question, ready_for
+from vramledger.simulate.saturation import Balance, balance_of, held, mix_of, per_s
 from vramledger.simulate.settings import Settings
 from vramledger.simulate.step import Features
 from vramledger.simulate.step_cost import StepCost
@@ -23,22 +24,15 @@ _NANO = 1e9
 
 @frozen
 class Tokens:
-    """Means of the requests, exact and as theory rounds them."""
+    """The requests, and their means."""
 
     input_mean: float
     output_mean: float
+    offered: Offered
 
     @classmethod
-    def of(cls, row: Row) -> "Tokens":
-        return cls(row.columns["input_tokens_mean"], row.columns["output_tokens_mean"])
-
-    @property
-    def prompt(self) -> int:
-        return max(round(self.input_mean), 1)
-
-    @property
-    def output(self) -> int:
-        return max(round(self.output_mean), 1)
+    def of(cls, row: Row, offered: Offered) -> "Tokens":
+        return cls(row.columns["input_tokens_mean"], row.columns["output_tokens_mean"], offered)
 
 
 @frozen
@@ -52,6 +46,10 @@ class Side:
     settings: Settings
     cost: StepCost
     own: Pricer
+    balance: Balance  # of one that always has `at_once` requests
+    at_once: (
+        float  # that the pool and the sequence cap let run, as theory has it beside a simulation
+    )
 
     @property
     def link(self) -> Link:
@@ -62,13 +60,8 @@ class Side:
     def gpus(self) -> int:
         return self.prepared.deployment.layout.world
 
-    def at_once(self, tokens: Tokens) -> int:
-        """Requests that it runs at once, as the line of theory beside a simulation has it."""
-        room = held(self.settings, tokens.prompt, tokens.output)
-        return max(int(min(room, float(self.settings.max_num_seqs))), 1)
-
-    def saturation(self, tokens: Tokens) -> float:
-        """Requests a second when it always has that many, by the same formula as beside a simulation."""
+    def saturation(self) -> float:
+        """Requests a second when it always has `at_once`, by the same formula as beside a simulation."""
         extra = Pricer(self.prepared.work, self.own.c)
 
         def nanoseconds(features: Features) -> int:
@@ -76,8 +69,7 @@ class Side:
             more = extra.seconds(batch) - self.own.seconds(batch)
             return self.cost(features) + round(more * _NANO)
 
-        at_once = self.at_once(tokens)
-        return saturation_per_s(self.settings, nanoseconds, at_once, tokens.prompt, tokens.output)
+        return per_s(self.balance, self.settings, nanoseconds)
 
     def ttft(self, tokens: Tokens, in_flight: float) -> float:
         """Mean seconds to the first token with so many requests in flight, in closed form."""
@@ -106,13 +98,22 @@ def side_of(question: Question, tokens: Tokens) -> Side | NotServed:
     coefficients = (question.fit or shipped()).coefficients
     prepared = prepare(ready.deployment)
     typical = typical_of(tokens.input_mean, tokens.output_mean)
+    settings = settings_of(
+        ready.deployment, ready.pool, prefix_caching=False, acceptance=question.acceptance
+    )
+    mix = mix_of(tokens.offered, settings)
+    if mix is None:
+        return NotServed(
+            "The engine rejects every request of the workload: its prompts are too long."
+        )
+    at_once = min(held(settings, mix), float(settings.max_num_seqs))
     return Side(
         replace(prepared, room=replace(prepared.room, pool=ready.pool)),
-        settings_of(
-            ready.deployment, ready.pool, prefix_caching=False, acceptance=question.acceptance
-        ),
+        settings,
         deployment_cost(ready.deployment, coefficients, typical),
         Pricer(prepared.work, coefficients),
+        balance_of(settings, mix, at_once),
+        at_once,
     )
 
 

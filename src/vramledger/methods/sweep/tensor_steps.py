@@ -1,6 +1,6 @@
 """What a step of tensor parallelism does on a link, and at which bandwidth its sign would change.
 
-All in closed form, for requests of mean lengths on a server that is filled with engines of the one layout
+All in closed form, TTFT for requests of mean lengths, on a server that is filled with engines of the one layout
 or of the other. Pool, scheduler, step time and saturation are those of a simulation of the same launch, so
 that an engine has here the saturation that ``vram simulate`` prints. Only the bandwidth of the link is
 varied: its latency and the kind of its collectives stay.
@@ -14,12 +14,15 @@ from typing import Final
 from vramledger.errors import VramError
 from vramledger.frozen import frozen
 from vramledger.methods.sweep.base import Base
+from vramledger.methods.sweep.depth import busiest
 from vramledger.methods.sweep.point import Point, point_of
 from vramledger.methods.sweep.row import Row
 from vramledger.methods.sweep.settings import DATA, TENSOR, changed
 from vramledger.methods.sweep.tensor_side import Side, Tokens, side_of
+from vramledger.simulate.offered import read_offered
 from vramledger.simulate.run import NotServed, Question
 from vramledger.simulate.timing.link import Link
+from vramledger.workload.operators.prepared import prepared
 
 SLOWEST: Final = 1e9  # bytes/s of one direction, between which a change of sign is looked for
 FASTEST: Final = 1e13
@@ -81,13 +84,18 @@ def tensor_steps(base: Base, rows: Sequence[Row]) -> tuple[TensorStep, ...]:
 
     The number of engines and how much arrives do not count as differences: a server is always full.
     """
-    tokens = next((Tokens.of(row) for row in rows if row.simulated), None)
-    if tokens is None:
+    played = next((row for row in rows if row.simulated), None)
+    splits = _splits(rows)
+    if played is None or not splits:
         return ()
+    part, seed = base.question.part, base.question.seed
+    with prepared(part, seed) as path:
+        offered = busiest(read_offered(path, seed), base.depth.share)
+    tokens = Tokens.of(played, offered)
     return tuple(
         _step(base, others, low, high, tokens)
-        for others, splits in _splits(rows).items()
-        for low, high in pairwise(splits)
+        for others, of_these in splits.items()
+        for low, high in pairwise(of_these)
     )
 
 
@@ -137,7 +145,7 @@ class _Pair:
         """Of the server filled with engines of that layout."""
         engines = self.server / side.gpus
         if name == SATURATION:
-            return engines * side.saturation(self.tokens)
+            return engines * side.saturation()
         each = 1.0 if name == ALONE else max(self.in_flight / engines, 1.0)
         return side.ttft(self.tokens, each)
 
@@ -145,7 +153,7 @@ class _Pair:
 def _pair(first: Side, second: Side, tokens: Tokens) -> _Pair:
     card = second.prepared.deployment.accelerator
     server = max(card.per_server or _SERVER, second.gpus)
-    half = first.at_once(tokens) * server / first.gpus / 2
+    half = first.at_once * server / first.gpus / 2
     return _Pair(first, second, server, half, tokens)
 
 

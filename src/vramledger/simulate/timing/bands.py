@@ -18,7 +18,8 @@ from vramledger.model.cache import (
     RecurrentState,
     SharedWith,
 )
-from vramledger.simulate.timing.coefficients import Band, Fit
+from vramledger.simulate.timing.carrying import carried_to
+from vramledger.simulate.timing.coefficients import Band, Fit, shipped
 from vramledger.simulate.timing.work import Work
 
 _PLAIN: Final = 1.0
@@ -46,24 +47,49 @@ class Region:
 
     widening: float
     notes: tuple[str, ...]
+    inside: bool | None = None  # None: where there is nothing to note
 
     @property
     def basis(self) -> Basis:
         """Calibrated inside, assumed outside."""
-        return Basis.ASSUMED if self.notes else Basis.CALIBRATED
+        inside = not self.notes if self.inside is None else self.inside
+        return Basis.CALIBRATED if inside else Basis.ASSUMED
 
 
 def region(deployment: Deployment, work: Work, fit: Fit, *, version_known: bool = True) -> Region:
     """What of the question was not measured."""
+    found = _outside(deployment, work, fit, version_known=version_known)
+    if fit.host is None:
+        return Region(
+            max((power for power, _ in found), default=_PLAIN), tuple(note for _, note in found)
+        )
+    outside = _outside(deployment, work, shipped(), version_known=version_known)
+    elsewhere = max((power for power, _ in outside), default=_PLAIN)
+    carried = carried_to(deployment, work, fit, shipped().tpot, elsewhere)
+    odd = tuple(note for _, note in found)
+    return Region(
+        carried.widening * max((power for power, _ in found), default=_PLAIN),
+        (*carried.notes, *odd),
+        inside=carried.at_home and not odd,
+    )
+
+
+def _outside(
+    deployment: Deployment, work: Work, fit: Fit, *, version_known: bool
+) -> list[tuple[float, str]]:
+    """What of the question that fit did not measure, each with the power by which it widens a band."""
     card = work.accelerator
     found: list[tuple[float, str]] = []
-    if card.architecture not in fit.architectures:
+    if fit.host is not None:
+        pass  # how far its card is away says `carrying`
+    elif card.architecture not in fit.architectures:
         found.append((_ARCHITECTURE, f"No {card.architecture} card was measured."))
     elif work.bandwidth < _FEW_BYTES_A_SECOND:
         found.append(
             (_ARCHITECTURE, f"No card with as little bandwidth as {card.name} was measured.")
         )
-    if work.tensor_link.pcie or (work.replica_link.pcie and work.experts):
+    pcie = work.tensor_link.pcie or (work.replica_link.pcie and work.experts)
+    if pcie and fit.host is None:
         found.append((_PCIE, "No tensor parallelism over PCIe was measured."))
     found += _of_model(deployment)
     if deployment.speculation is not None:
@@ -76,8 +102,7 @@ def region(deployment: Deployment, work: Work, fit: Fit, *, version_known: bool 
         found.append(
             (_VERSION, f"The engine version is not known; vLLM {deployment.version} is assumed.")
         )
-    widening = max((power for power, _ in found), default=_PLAIN)
-    return Region(widening, tuple(note for _, note in found))
+    return found
 
 
 def _of_model(deployment: Deployment) -> list[tuple[float, str]]:

@@ -14,6 +14,7 @@ from typing import Any, Final
 from vramledger.errors import BadInput
 from vramledger.frozen import frozen
 from vramledger.named_file import read_text
+from vramledger.simulate.timing.host import Host
 
 _FILE: Final = Path(__file__).with_name("coefficients.toml")
 _LARGEST: Final = 1 << 20
@@ -94,6 +95,7 @@ class Fit:
     architectures: frozenset[str]  # GPU architectures that were measured
     releases: tuple[str, ...]  # the first and the last release family that were, () for any
     errors: Mapping[str, Any]  # what the fit left, for documents
+    host: Host | None = None  # where it is a calibration: the host that was measured
 
 
 @cache

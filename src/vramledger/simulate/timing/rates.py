@@ -8,7 +8,7 @@ from vramledger.hardware.accelerator import Accelerator
 from vramledger.simulate.timing.arithmetic import Arithmetic, Format
 from vramledger.simulate.timing.coefficients import Coefficients
 
-_DENSE: Final[Mapping[Format, str]] = {
+DENSE_SHARES: Final[Mapping[Format, str]] = {
     Format.BF16: "matmul_bf16",
     Format.FP8: "matmul_fp8",
     Format.FP4: "matmul_fp4",
@@ -40,7 +40,9 @@ class Rate:
 def dense_rate(how: Arithmetic, bandwidth: float, card: Accelerator, c: Coefficients) -> Rate:
     """Rates of dense products."""
     read = c.dense_read * (c.fp4_read if how.format is Format.FP4 else 1.0)
-    return Rate(bandwidth * read, how.peak * getattr(c, _DENSE[how.format]) * _generation(card, c))
+    return Rate(
+        bandwidth * read, how.peak * getattr(c, DENSE_SHARES[how.format]) * _generation(card, c)
+    )
 
 
 def expert_rate(how: Arithmetic, bandwidth: float, card: Accelerator, c: Coefficients) -> Rate:

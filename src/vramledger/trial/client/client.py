@@ -13,7 +13,7 @@ from vramledger.trial.client.counts import Counts
 from vramledger.trial.client.flow import Flow, Ready
 from vramledger.trial.client.health import Health, Pulse
 from vramledger.trial.client.pool import Pool
-from vramledger.trial.client.recorded import record_of
+from vramledger.trial.client.recorded import CountText, record_of
 from vramledger.trial.client.watch import lingers, overdue
 from vramledger.trial.planned import PlannedRequest
 from vramledger.trial.wire.connection import Connection
@@ -67,11 +67,13 @@ class Client:
         zero_ns: int,
         closed: int | None = None,
         limits: Limits | None = None,
+        count: CountText | None = None,
     ) -> None:
         loop = asyncio.get_running_loop()
         key = key_of(target)
         self._limits = limits or Limits()
         self._sink, self._zero_ns, self._closed = sink, zero_ns, closed
+        self._count = count
         self._desk = Desk(loop)
         dialer = Dialer(target, self._limits)
         self.head = request_head(target, dialer.route, key)
@@ -158,7 +160,7 @@ class Client:
 
     def new_reply(self, attempt: Attempt) -> Reply:
         """An empty reply that tells the attempt when it has ended."""
-        return Reply(self._limits, attempt.replied)
+        return Reply(self._limits, attempt.replied, keep_text=self._count is not None)
 
     def attempt_ended(self, attempt: Attempt) -> None:
         """Let the load go on; writing down what became of it has time."""
@@ -182,7 +184,7 @@ class Client:
 
     def _write_one(self) -> None:
         attempt = self._unwritten.popleft()
-        record = record_of(attempt, self._zero_ns)
+        record = record_of(attempt, self._zero_ns, self._count)
         self._note_lateness(attempt)
         self.counts.add(record, attempt.reply.message if attempt.reply is not None else b"")
         self._sink.append(record)

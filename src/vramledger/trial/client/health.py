@@ -122,7 +122,7 @@ class Pulse:
 
     def start(self) -> None:
         """Begin; what was allocated before is left out of the garbage collector's rounds."""
-        gc.collect()
+        gc.collect(1)  # of the old ones little is garbage, and to look at them all takes long
         gc.freeze()
         gc.callbacks.append(self._collecting)
         self._next_ns = self._began_ns = self._window_ns = time.monotonic_ns()

@@ -50,6 +50,7 @@ class WorkerJob:
     cpu: int | None = None
     limits: Limits = field(default_factory=Limits)
     rest: Rest | None = None
+    tokenizer: str | None = None
 
     def to_json(self) -> dict[str, Any]:
         """The job as a JSON object; it holds no secret."""
@@ -67,6 +68,7 @@ class WorkerJob:
             "cpu": self.cpu,
             "limits": self.limits.to_json(),
             "rest": None if self.rest is None else self.rest.to_json(),
+            "tokenizer": self.tokenizer,
         }
 
     @classmethod

@@ -1,8 +1,9 @@
 """What became of an attempt, as a row of the record."""
 
 from array import array
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
+from math import isfinite
 from typing import Final
 
 from vramledger.frozen import frozen
@@ -14,6 +15,8 @@ from vramledger.trial.wire.reply import Reply
 from vramledger.trial.wire.tally import Timeline
 
 _SECOND: Final = 1e9
+CountText = Callable[[str], int]
+_NOT_THE_SERVERS: Final = ("chunks", "tokenizer")
 _NEVER: Final = "run_ended"
 _NOTHING: Final = Timeline((), None, None, None)
 
@@ -30,8 +33,8 @@ def verdict_of(attempt: Attempt, timeline: Timeline) -> Verdict:
     """The outcome of an attempt that has ended, by the rules of `wire.failures`.
 
     A stream that ended well is incomplete all the same when the answer must have the length asked for and is
-    shorter. Where only events were counted, which may hold several tokens, an answer that ended with the
-    reason `length` is believed.
+    shorter. Where only events were counted, which may hold several tokens, or tokens in its text, which may be
+    split otherwise than they were made, an answer that ended with the reason `length` is believed.
     """
     if attempt.ending == CANCELLED:
         return Verdict(Outcome.CANCELLED, None)
@@ -43,10 +46,13 @@ def verdict_of(attempt: Attempt, timeline: Timeline) -> Verdict:
     return Verdict(named(failure).outcome, failure)
 
 
-def record_of(attempt: Attempt, zero_ns: int) -> RequestRecord:
-    """The row of an attempt, whether it has ended or is under way; times count from the run's zero."""
+def record_of(attempt: Attempt, zero_ns: int, count: CountText | None = None) -> RequestRecord:
+    """The row of an attempt, whether it has ended or is under way; times count from the run's zero.
+
+    `count` counts the tokens of answers of which nobody else tells them.
+    """
     planned, reply = attempt.planned, attempt.reply
-    timeline = reply.tally.timeline() if reply is not None else _NOTHING
+    timeline = _timeline(reply, count)
     verdict = (
         verdict_of(attempt, timeline)
         if attempt.ended_ns is not None
@@ -66,6 +72,12 @@ def record_of(attempt: Attempt, zero_ns: int) -> RequestRecord:
         error_class=verdict.error_class,
     )
     return row if reply is None else _with_reply(row, reply, timeline, zero_ns)
+
+
+def _timeline(reply: Reply | None, count: CountText | None) -> Timeline:
+    if reply is None:
+        return _NOTHING
+    return reply.tally.timeline() if count is None else reply.tally.counted(count)
 
 
 def _with_reply(
@@ -115,7 +127,8 @@ def retry_after_s(value: str | None, date: str = "") -> float | None:
     if value is None:
         return None
     if value.strip().isdecimal():
-        return float(value)
+        stated = float(value)
+        return stated if isfinite(stated) else None
     until, since = _moment(value), _moment(date)
     return None if until is None or since is None else max(until - since, 0.0)
 
@@ -136,7 +149,7 @@ def _too_short(attempt: Attempt, timeline: Timeline) -> bool:
     planned, reply = attempt.planned, attempt.reply
     if not planned.exact or planned.output_tokens is None or reply is None:
         return False
-    if timeline.basis == "chunks" and reply.tally.finish == "length":
+    if timeline.basis in _NOT_THE_SERVERS and reply.tally.finish == "length":
         return False
     return (timeline.total or 0) < planned.output_tokens
 

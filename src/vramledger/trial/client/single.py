@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from vramledger.errors import CannotKnow
 from vramledger.record.requests import RequestRecord
 from vramledger.trial.client.client import Client
+from vramledger.trial.client.recorded import CountText
 from vramledger.trial.planned import PlannedRequest
 from vramledger.trial.wire.limits import Limits
 from vramledger.trial.wire.target import Target
@@ -35,8 +36,11 @@ def fetch_all(
     closed: int | None = None,
     zero_ns: int | None = None,
     limits: Limits | None = None,
+    count: CountText | None = None,
 ) -> list[RequestRecord]:
     """Send some requests, `closed` at a time or each at its due time from now; their records in the order of their ends.
+
+    `count` counts the tokens of answers of which nobody else tells them.
 
     Raises:
         BadInput: the target or its key cannot be used.
@@ -48,7 +52,7 @@ def fetch_all(
     async def run() -> None:
         now = time.monotonic_ns()
         zero = now if zero_ns is None else zero_ns
-        client = Client(target, iter(load), kept, zero, closed, limits)
+        client = Client(target, iter(load), kept, zero, closed, limits, count)
         await client.prepare()
         await client.run(time.monotonic_ns())
 

@@ -16,6 +16,7 @@ from vramledger.record.recorder import Recorder
 from vramledger.trial.client.client import Client
 from vramledger.trial.client.job import WorkerJob
 from vramledger.trial.client.orders import Orders, Reports
+from vramledger.trial.client.text_counter import text_counter
 from vramledger.trial.planned import PlannedRequest
 
 _REPORT_S: Final = 0.25
@@ -81,7 +82,13 @@ class Worker:
         """From the first connection to the last row."""
         job, loop = self._job, asyncio.get_running_loop()
         client = self._client = Client(
-            job.target, self._load, self._recorder, job.zero_ns, job.closed, job.limits
+            job.target,
+            self._load,
+            self._recorder,
+            job.zero_ns,
+            job.closed,
+            job.limits,
+            text_counter(job.tokenizer),
         )
         self._start = loop.create_future()
         self._orders.listen(self._told, self._cancel)

@@ -9,12 +9,13 @@ from vramledger.errors import BadInput, CannotKnow, VramError
 from vramledger.frozen import frozen
 from vramledger.plan.requirement import Contract
 from vramledger.record.outcome import Outcome
+from vramledger.record.requests import RequestRecord
 from vramledger.trial.client.single import fetch_one
 from vramledger.trial.conduct.asked import TrialAsked
 from vramledger.trial.load.job import PromptSettings
 from vramledger.trial.load.prepare import LoadAsked, Prepared, prepare_load
 from vramledger.trial.planned import PlannedRequest
-from vramledger.trial.prompts.body import BodyStyle
+from vramledger.trial.prompts.body import BodyMaker, BodyStyle
 from vramledger.trial.prompts.judgeable import (
     DECODE_LINES,
     Text,
@@ -32,6 +33,7 @@ from vramledger.trial.wire.failures import named
 from vramledger.trial.wire.target import Target, key_of
 
 _SALT_BITS: Final = 64
+_SOME_TOKENS: Final = 4
 _DRAFTS: Final = frozenset({"speculative-config", "speculative-model", "speculative-algorithm"})
 _STRUCTURED: Final = frozenset(
     {"response_format", "structured_outputs", "guided_json", "guided_regex", "guided_grammar", "guided_choice", "tools"}
@@ -42,7 +44,8 @@ _STRUCTURED: Final = frozenset(
 class Approached:
     """A server that answers, and the load for it. `said` is who counted prompts; `effects` what forced lengths do besides.
 
-    `unjudgeable` are the contract's lines that this text cannot decide.
+    `unjudgeable` are the contract's lines that this text cannot decide. `tokenizer` is the file that counts answers, where the
+    server does not.
     """
 
     facts: ServerFacts
@@ -52,6 +55,7 @@ class Approached:
     effects: tuple[str, ...]
     warnings: tuple[str, ...]
     unjudgeable: tuple[Unjudgeable, ...] = ()
+    tokenizer: str | None = None
 
 
 def key_for(asked: TrialAsked) -> str | None:
@@ -91,6 +95,7 @@ def approach(asked: TrialAsked, folder: Path) -> Approached:
         control.effects if style.is_exact or not control.fields(asked.api) else (),
         tuple(_warnings(asked, facts)),
         unjudgeable(text_of(asked, facts), _judged(asked.contract)),
+        _counts_answers(asked, style, target),
     )
 
 
@@ -110,14 +115,27 @@ def _lexicon(asked: TrialAsked, style: BodyStyle, target: Target, ask: Asker) ->
     return settle(Counters(style, fetch, ask, asked.tokenizer, asked.token_ids))
 
 
+def _counts_answers(asked: TrialAsked, style: BodyStyle, target: Target) -> str | None:
+    """The tokenizer's file, where one is given and an answer of some words is counted by nobody else."""
+    if asked.tokenizer is None:
+        return None
+    found = _answered(target, BodyMaker(style).with_text(b"the", _SOME_TOKENS))
+    told = found.tokens_basis in ("usage", "logprobs")
+    return None if told else str(asked.tokenizer.absolute())
+
+
 def _counted(target: Target, body: bytes) -> int | None:
+    return _answered(target, body).input_tokens_got
+
+
+def _answered(target: Target, body: bytes) -> RequestRecord:
     record = fetch_one(target, PlannedRequest(0, None, None, body, None, None, exact=False))
     if record.outcome is not Outcome.OK:
         why = named(record.error_class).sentence if record.error_class else "It gave no reason."
         raise CannotKnow(
             f"The server did not answer a request of a few words ({record.error_class or record.outcome}): {why}"
         )
-    return record.input_tokens_got
+    return record
 
 
 def text_of(asked: TrialAsked, facts: ServerFacts) -> Text:

@@ -15,6 +15,7 @@ from vramledger.record.closing import writable
 from vramledger.record.computed_run import refuse_folder
 from vramledger.record.durable import file_sha256
 from vramledger.record.recorded_run import RecordedRun
+from vramledger.trial.client.text_counter import text_counter
 from vramledger.trial.conduct.approach import Approached, approach, key_for
 from vramledger.trial.conduct.asked import TrialAsked
 from vramledger.trial.conduct.course import Conductor, Course, jobs_of
@@ -117,7 +118,8 @@ def warm_up_part(run: RecordedRun, standing: Standing, now_s: float, first: int 
         CannotKnow: nothing is answered.
     """
     run.note(now_s, "phase", name="warm_up")
-    found = warm(standing.target, standing.load, run.append, standing.zero_ns, first)
+    count = text_counter(standing.tokenizer)
+    found = warm(standing.target, standing.load, run.append, standing.zero_ns, first, count)
     run.note(
         (time.monotonic_ns() - standing.zero_ns) / 1e9,
         "warm_up_ended",
@@ -178,6 +180,7 @@ def _standing(
         rate_scale=asked.part.rate_scale,
         prompts_said=found.said,
         kv_tokens=found.facts.seen.kv_tokens,
+        tokenizer=found.tokenizer,
         warnings=(*found.warnings, *found.effects, *found.prepared.report.sentences()),
         unseen=(*found.facts.unseen, *sources.unseen),
     )

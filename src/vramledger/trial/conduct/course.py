@@ -52,6 +52,7 @@ def jobs_of(standing: Standing, folder: str, rest: Rest | None = None) -> tuple[
             duration_s=load.duration_s,
             cpu=cpu,
             rest=rest,
+            tokenizer=standing.tokenizer,
         )
         for part, cpu in enumerate(cores_for(parts))
     )

@@ -5,10 +5,12 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from vramledger import __version__
+from vramledger.plan.contract_json import contract_to_json
 from vramledger.record.durable import file_sha256
 from vramledger.trial.conduct.approach import Approached
 from vramledger.trial.conduct.asked import TrialAsked
 from vramledger.trial.conduct.standing import Standing
+from vramledger.trial.conduct.watch import SERVER
 from vramledger.trial.prompts.body import COMPLETIONS
 from vramledger.trial.sampling import Sources
 
@@ -42,7 +44,7 @@ def describe(
         client_version=__version__,
         clock=_clock(now, found),
         started_at=now,
-    ).model_copy(update={"trial": standing.to_json() | _beside(found)})
+    ).model_copy(update={"trial": standing.to_json() | _beside(found) | _promised(asked)})
 
 
 def wall_at(moment_ns: int) -> str:
@@ -61,8 +63,15 @@ def _beside(found: Approached) -> dict[str, object]:
         "load_report": found.prepared.report.to_json(),
         "length_effects": list(found.effects),
         "answered": list(found.facts.answered),
+        "model_files": found.facts.model_files,
         "unjudgeable": [{"line": each.line, "why": each.why} for each in found.unjudgeable],
     }
+
+
+def _promised(asked: TrialAsked) -> dict[str, object]:
+    """The contract of the plan's scenario, where it promises anything."""
+    stated = asked.contract is not None and not asked.contract.is_empty
+    return {"contract": contract_to_json(asked.contract) if asked.contract and stated else None}
 
 
 def _asked(deployment: "Deployment", asked: TrialAsked) -> "Deployment":
@@ -85,5 +94,9 @@ def _in_effect(asked: TrialAsked, found: Approached, sources: Sources) -> "Deplo
 def _clock(now: str, found: Approached) -> "Clock":
     from vramledger.record.document import Clock
 
-    offset = found.facts.clock_offset_s
-    return Clock(wall_at_zero=now, offsets_s={} if offset is None else {"target-0": offset})
+    offset, error = found.facts.clock_offset_s, found.facts.clock_error_s
+    return Clock(
+        wall_at_zero=now,
+        offsets_s={} if offset is None else {SERVER: offset},
+        offset_errors_s={} if error is None else {SERVER: error},
+    )

@@ -3,7 +3,7 @@
 import time
 from collections.abc import Callable
 from itertools import count, islice
-from typing import Final
+from typing import Any, Final, Protocol
 
 from vramledger.errors import BadInput
 from vramledger.frozen import frozen
@@ -11,6 +11,7 @@ from vramledger.record.outcome import Outcome
 from vramledger.record.requests import RequestRecord
 from vramledger.record.samples import GpuSample
 from vramledger.trial.client.single import fetch_all
+from vramledger.trial.conduct.readiness_told import Readiness, Stage
 from vramledger.trial.planned import PlannedRequest
 from vramledger.trial.prompts.body import BodyMaker, BodyStyle
 from vramledger.trial.prompts.learning import common_words
@@ -43,44 +44,29 @@ class ReadinessAsked:
     gpu_metrics: str | None = None
 
 
-@frozen
-class Stage:
-    """A moment on the way: `t_s` after the first look, memory in use by GPU, None where it was not to be had."""
+class Diary(Protocol):
+    """Where what is seen on the way is written: a run that is being recorded."""
 
-    name: str
-    t_s: float
-    used_bytes: dict[str, int] | None
-    why_not: str = ""
+    def append(self, row: RequestRecord | GpuSample) -> None:
+        """Keep a row."""
 
-
-@frozen
-class Readiness:
-    """`ready` is whether the server answered requests at a steady pace in time. `round_s` is the mean time of a request, round by round.
-
-    `first_s` is how long the first request took. `why` says what was missing where it is not ready.
-    """
-
-    ready: bool
-    waited_s: float
-    stages: tuple[Stage, ...]
-    first_s: float | None
-    round_s: tuple[float, ...]
-    facts: ServerFacts | None
-    why: str
-    unseen: tuple[str, ...]
+    def note(self, t_s: float, event: str, **details: Any) -> None:
+        """Keep a line of the journal."""
 
 
 class _Gate:
     """One look at a server, from not there to warm."""
 
-    def __init__(self, asked: ReadinessAsked, phase: Callable[[str], None]) -> None:
-        self._asked, self._phase = asked, phase
+    def __init__(
+        self, asked: ReadinessAsked, phase: Callable[[str], None], zero_ns: int, diary: Diary | None
+    ) -> None:
+        self._asked, self._phase, self._diary = asked, phase, diary
         self._base = base_of(asked.url)
         self._key = key_of(Target("", key_env=asked.key_env, key_file=asked.key_file))
         sources = sources_for((), server=self._base, gpu_metrics=asked.gpu_metrics)
         self._gpu: Source | None = next((s for s in sources.sources if s.name == "gpu"), None)
         self.unseen = sources.unseen
-        self._clock = Clock(time.monotonic_ns())
+        self._clock = Clock(zero_ns)
         self._numbers = count(time.time_ns() // 1_000_000)  # so that no prompt was sent before
         self.stages: list[Stage] = []
         self.round_s: list[float] = []
@@ -95,13 +81,13 @@ class _Gate:
     def pass_through(self) -> str:
         """Why it is not ready; nothing when it is."""
         if self._answers():
-            self.stages.append(Stage("before load", self.now_s, None, "the server was up already"))
+            self._pass(Stage("before load", self.now_s, None, "the server was up already"))
         else:
             self._mark("before load")
             self._phase("waiting for the server")
             if not self._until(self._answers):
                 return "the server does not list its models"
-        self.facts = ask_server(self._asked.url, self._key)
+        self.facts = ask_server(self._asked.url, self._key, closely=False)
         self._mark("after load")
         self._phase("first request")
         if not self._until(self._first):
@@ -153,7 +139,11 @@ class _Gate:
         left = max(self._asked.within_s - self.now_s, 1.0)
         target = Target(self._base, self._style.path, self._asked.key_env, self._asked.key_file)
         planned = [self._planned() for _ in range(requests)]
-        found = fetch_all(target, planned, requests, limits=Limits(request_s=left))
+        found = fetch_all(
+            target, planned, requests, self._clock.zero_ns, limits=Limits(request_s=left)
+        )
+        for each in found:
+            self._keep(each)
         failures = [
             each.error_class or str(each.outcome)
             for each in found
@@ -178,28 +168,44 @@ class _Gate:
     def _mark(self, name: str) -> None:
         t_s = self.now_s
         if self._gpu is None:
-            self.stages.append(Stage(name, t_s, None, "no GPU is read"))
+            self._pass(Stage(name, t_s, None, "no GPU is read"))
             return
         try:
-            rows = self._gpu.take(self._clock).rows
+            taken = self._gpu.take(self._clock).rows
         except Missed as missed:
-            self.stages.append(Stage(name, t_s, None, missed.why))
+            self._pass(Stage(name, t_s, None, missed.why))
             return
-        used = {
-            row.gpu_uuid: row.used_bytes
-            for row in rows
-            if isinstance(row, GpuSample) and row.used_bytes is not None
-        }
-        self.stages.append(Stage(name, t_s, used))
+        rows = [row for row in taken if isinstance(row, GpuSample)]
+        for row in rows:
+            self._keep(row)
+        used = {row.gpu_uuid: row.used_bytes for row in rows if row.used_bytes is not None}
+        self._pass(Stage(name, t_s, used))
+
+    def _keep(self, row: RequestRecord | GpuSample) -> None:
+        if self._diary is not None:
+            self._diary.append(row)
+
+    def _pass(self, stage: Stage) -> None:
+        self.stages.append(stage)
+        if self._diary is not None:
+            told = {"used_bytes": stage.used_bytes, "why_not": stage.why_not or None}
+            self._diary.note(stage.t_s, "stage", name=stage.name, **told)
 
 
-def await_ready(asked: ReadinessAsked, phase: Callable[[str], None]) -> Readiness:
+def await_ready(
+    asked: ReadinessAsked,
+    phase: Callable[[str], None],
+    zero_ns: int | None = None,
+    diary: Diary | None = None,
+) -> Readiness:
     """Wait until a server is ready and warm, or until time is up.
 
+    Times count from `zero_ns`, by default from now; what is seen goes to `diary`.
+
     Raises:
-        BadInput: no address, or it does not accept the key.
+        BadInput: no address, it does not accept the key, or the diary cannot be written.
     """
-    gate = _Gate(asked, phase)
+    gate = _Gate(asked, phase, time.monotonic_ns() if zero_ns is None else zero_ns, diary)
     try:
         why = gate.pass_through()
     finally:

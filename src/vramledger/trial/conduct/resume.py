@@ -70,7 +70,10 @@ def resume(folder: Path, watch: Watch) -> Conducted:
         try:
             _check(standing, folder)
             facts = ask_server(
-                standing.server, key_of(standing.target), metrics_url=standing.metrics_url
+                standing.server,
+                key_of(standing.target),
+                metrics_url=standing.metrics_url,
+                closely=False,
             )
         except VramError:
             run.note(_now_s(standing), "not_resumed")

@@ -43,6 +43,24 @@ class Sent:
         chosen: Booleans = np.isin(self.found.outcome, [each.value for each in outcomes])
         return chosen
 
+    @property
+    def tokens_per_s(self) -> "Floats":
+        """One over `tpot_s`; not defined where that is 0."""
+        import numpy as np
+
+        return 1 / np.where(self.tpot_s > 0, self.tpot_s, np.nan)
+
+    @property
+    def success_s(self) -> float | None:
+        """From the first success sent to the last token of one; None where there is none."""
+        import numpy as np
+
+        ok = self.of(Outcome.OK)
+        start, last = (self.found.columns[name][ok] for name in ("dispatched_s", "last_content_s"))
+        if np.isnan(start).all() or np.isnan(last).all():
+            return None
+        return float(np.nanmax(last) - np.nanmin(start))
+
 
 def sent(run: Run) -> Sent:
     """The measured requests of a run.

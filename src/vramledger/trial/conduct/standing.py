@@ -17,7 +17,7 @@ class Standing:
     """What is needed to send the load and to watch the server.
 
     `zero_ns` is second 0 of the run on CLOCK_MONOTONIC of the boot named by `boot_id`. `load_sha256` is of the file that
-    `load` reads. `warnings` stand beside every figure of the run; `unseen` is what could not be learned.
+    `load` reads. `tokenizer` is a file that counts answers, where the server does not. `warnings` stand beside every figure of the run; `unseen` is what could not be learned.
     """
 
     target: Target
@@ -37,6 +37,7 @@ class Standing:
     rate_scale: float
     prompts_said: str
     kv_tokens: int | None = None
+    tokenizer: str | None = None
     warnings: tuple[str, ...] = ()
     unseen: tuple[str, ...] = ()
 

@@ -29,6 +29,23 @@ class Streamed:
     first: "Booleans"
 
 
+@frozen
+class ChunkGaps:
+    """Seconds between chunks that follow each other in one request: all of them, and those after a first one."""
+
+    every: "Floats"
+    after_first: "Floats"
+
+
+def chunk_gaps(chunks: Streamed, requests: "Booleans") -> ChunkGaps:
+    """Of the requests marked."""
+    import numpy as np
+
+    same = (np.diff(chunks.owner) == 0) & requests[chunks.owner[1:]]
+    gaps_s = np.diff(chunks.t_s)
+    return ChunkGaps(gaps_s[same], gaps_s[same & chunks.first[:-1]])
+
+
 def streamed(run: Run) -> Streamed:
     """The chunks of a run.
 

@@ -9,6 +9,7 @@ from vramledger.errors import CannotKnow
 from vramledger.frozen import frozen
 from vramledger.record.outcome import Outcome
 from vramledger.record.requests import RequestRecord
+from vramledger.trial.client.recorded import CountText
 from vramledger.trial.client.single import fetch_all
 from vramledger.trial.load.job import LoadJob
 from vramledger.trial.load.warm_up import warm_up
@@ -42,8 +43,11 @@ def warm(
     append: Callable[[RequestRecord], None],
     zero_ns: int,
     first: int = 0,
+    count: CountText | None = None,
 ) -> WarmUp:
     """Warm the server up. Records go to `append` without a row, under numbers below 0; `first` were used before.
+
+    `count` counts the tokens of answers of which nobody else tells them.
 
     Raises:
         CannotKnow: of a whole round, no request was answered.
@@ -55,7 +59,9 @@ def warm(
     end = time.monotonic() + _LONGEST_S
     while not stable and len(round_s) < _MOST_ROUNDS and time.monotonic() < end:
         planned = warm_up(job, _A_ROUND, first + len(round_s) * _A_ROUND)
-        found = [_numbered(each) for each in fetch_all(target, planned, _AT_ONCE, zero_ns)]
+        found = [
+            _numbered(each) for each in fetch_all(target, planned, _AT_ONCE, zero_ns, count=count)
+        ]
         for each in found:
             append(each)
         round_s.append(_mean_s(found))

@@ -13,7 +13,9 @@ from vramledger.frozen import frozen
 from vramledger.printable import without_password
 from vramledger.trial.sampling.fetching import Fetched
 from vramledger.trial.sampling.server_page import started_at
+from vramledger.trial.sampling.target import authorization
 from vramledger.trial.server.asking import Asker, Refused, base_of
+from vramledger.trial.server.clock import clock_offset
 from vramledger.trial.server.engines import vllm
 from vramledger.trial.server.engines.reader import EngineReader, text, whole
 from vramledger.trial.server.engines.registry import BY_ENGINE, READERS, by_owner
@@ -25,6 +27,7 @@ from vramledger.trial.server.facts import (
     together,
     without_credentials,
 )
+from vramledger.trial.server.model_files import ModelFiles, model_files
 
 _DENIED: Final = ("http_401", "http_403")
 _MODELS: Final = "/v1/models"
@@ -54,6 +57,7 @@ def ask_server(
     metrics_url: str | None = None,
     server_log: Path | None = None,
     now: Callable[[], float] = time.time,
+    closely: bool = True,
 ) -> ServerFacts:
     """What is known of the server at an address.
 
@@ -63,6 +67,7 @@ def ask_server(
         metrics_url: its metrics page, where that is elsewhere.
         server_log: its start-up log, for figures that no address tells.
         now: the wall clock, in seconds since 1970.
+        closely: whether to compare clocks, which takes up to a second, and to read the model's files where they lie here.
 
     Raises:
         BadInput: it cannot be reached, does not accept the key, or the log is none.
@@ -77,8 +82,15 @@ def ask_server(
     reader = reader or BY_ENGINE.get(page.engine or "") or _by_sign(ask)
     startup, from_log = _from_log(server_log)
     parts = (*(reader.read(ask) if reader else ()), page.seen, from_log)
-    seen = _completed(together(parts), models)
+    told = _completed(together(parts), models)
+    files = (
+        model_files(ask.base, (told.model, *(each.root for each in models[:1])))
+        if closely
+        else ModelFiles()
+    )
+    seen = together((told, _from_files(files, told)))
     engine = (reader.engine if reader else page.engine) or from_log.engine
+    clock = clock_offset(ask.base + _MODELS, authorization(key), now) if closely else None
     return ServerFacts(
         base=ask.base,
         engine=engine,
@@ -90,8 +102,10 @@ def ask_server(
         speculative=seen.speculative,
         uptime_s=max(0.0, now() - seen.started_at) if seen.started_at is not None else None,
         answered=ask.answered(),
-        unseen=_unseen(listed, engine, seen, page),
-        clock_offset_s=_clock_offset(ask, now),
+        unseen=_unseen(listed, engine, seen, page, files),
+        clock_offset_s=clock.offset_s if clock else None,
+        clock_error_s=clock.error_s if clock else None,
+        model_files=files.where,
         startup=startup,
     )
 
@@ -215,6 +229,7 @@ def _from_log(path: Path | None) -> tuple[Any, Seen]:
         engine="vllm",
         engine_version=log.version,
         model=launch.model,
+        model_revision=next((f.value for f in launch.flags if f.name == "revision"), None),
         arguments={
             flag.name: True if flag.value is None else vllm.typed(flag.value)
             for flag in launch.flags
@@ -239,25 +254,24 @@ def _says_rehearsal(ask: Asker) -> bool:
     return isinstance(found, Fetched) and REHEARSAL in found.headers.get("server", "")
 
 
-def _clock_offset(ask: Asker, now: Callable[[], float]) -> float | None:
-    """The server's clock less ours by the header Date (RFC 9110, 6.6.1), which has whole seconds: within one of them."""
-    from email.utils import parsedate_to_datetime
-
-    before = now()
-    found = ask.fresh(_MODELS)
-    if isinstance(found, Refused) or "date" not in found.headers:
-        return None
-    try:
-        told = parsedate_to_datetime(found.headers["date"]).timestamp()
-    except ValueError:
-        return None
-    return round(told + 0.5 - (before + now()) / 2, 3)
+def _from_files(files: ModelFiles, told: Seen) -> Seen:
+    """A template given to the server is another than the model's own."""
+    own = None if "chat-template" in told.arguments else files.chat_template
+    return Seen(
+        model_revision=files.revision, weights_sha256=files.weights_sha256, chat_template=own
+    )
 
 
 def _unseen(
-    listed: "dict[str, Any] | Refused", engine: str | None, seen: Seen, page: _Page
+    listed: "dict[str, Any] | Refused",
+    engine: str | None,
+    seen: Seen,
+    page: _Page,
+    files: ModelFiles,
 ) -> tuple[str, ...]:
     found = [name for name, value in _UNSEEN.items() if not value(seen)]
+    if seen.weights_sha256 is None:
+        found.append(f"the hash of the weights: {files.weights_unseen}")
     if isinstance(listed, Refused):
         found.append(f"the served models: {_MODELS} cannot be read, as {listed.why}")
     if page.url is None:

@@ -36,6 +36,7 @@ class Seen:
     engine_version: str | None = None
     model: str | None = None
     model_revision: str | None = None
+    weights_sha256: str | None = None
     chat_template: str | None = None  # its text
     arguments: Mapping[str, Any] = field(default_factory=dict)
     sampling: Mapping[str, Any] = field(default_factory=dict)
@@ -60,7 +61,9 @@ class ServerFacts:
     uptime_s: float | None
     answered: tuple[str, ...]
     unseen: tuple[str, ...]
-    clock_offset_s: float | None = None  # its clock less ours, within a second
+    clock_offset_s: float | None = None  # its clock less ours
+    clock_error_s: float | None = None  # by how much that may be off
+    model_files: str | None = None  # where on this machine the model's files were read
     startup: Any = None  # the reading of a start-up log, an engine.vllm.log.startup.StartupLog
 
     @property
@@ -80,6 +83,7 @@ class ServerFacts:
             engine_version=self.engine_version,
             model=self.seen.model or self.model,
             model_revision=self.seen.model_revision,
+            weights_sha256=self.seen.weights_sha256,
             chat_template=hashlib.sha256(template.encode()).hexdigest() if template else None,
             arguments=dict(self.seen.arguments) or None,
             sampling=dict(self.seen.sampling) or None,

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 _STREAM: Final = b"text/event-stream"
+_PLAIN: Final = (b"", b"identity")
 _OK: Final = 200
 
 
@@ -19,23 +20,26 @@ class Reply:
     """Fed by a connection with what it parsed; moments are nanoseconds of the monotonic clock, None for never.
 
     `failure` is the class of what went wrong, as far as the wire tells. `message` is the server's own text about
-    it, for a person to read and never for a record. `on_end` is called once.
+    it, for a person to read and never for a record. `on_end` is called once. With `keep_text` the answer's text is kept
+    in `tally`, to be counted.
     """
 
     __slots__ = (
-        "_limits", "_shape", "_shape_end", "_shape_start", "_splitter", "_streaming", "_tell", "date", "done_ns", "ended",
+        "_keeps_text", "_limits", "_shape", "_shape_end", "_shape_start", "_splitter", "_streaming", "_tell", "date", "done_ns", "ended",
         "failure", "finished_ns", "first_byte_ns", "headers_ns", "message", "progress_ns", "request_id",
         "retry_after", "sent_ns", "status", "tally",
     )  # fmt: skip
 
-    def __init__(self, limits: Limits, on_end: "Callable[[], None]") -> None:
-        self._limits = limits
+    def __init__(
+        self, limits: Limits, on_end: "Callable[[], None]", *, keep_text: bool = False
+    ) -> None:
+        self._limits, self._keeps_text = limits, keep_text
         self._tell = on_end
         self._splitter = EventSplitter(limits.line_bytes)
         self._shape: Shape | None = None
         self._shape_start = self._shape_end = b""
         self._streaming = False
-        self.tally = Tally()
+        self.tally = Tally(keep_text=keep_text)
         self.sent_ns: int | None = None  # last byte handed to the kernel
         self.headers_ns: int | None = None
         self.first_byte_ns: int | None = None
@@ -62,7 +66,7 @@ class Reply:
             self.date = headers.get(b"date", b"").decode("latin-1")
         if status != _OK:
             self.failure = of_http(status).name
-        elif headers.get(b"content-encoding", b"identity") != b"identity":
+        elif headers.get(b"content-encoding", b"").strip().lower() not in _PLAIN:
             self.failure = "encoded"
         elif headers.get(b"content-type", b"").split(b";")[0].strip().lower() != _STREAM:
             self.failure = "wrong_content_type"
@@ -148,7 +152,8 @@ class Reply:
             return
         self.tally.add(chunk, now)
         if (
-            chunk.text is not None
+            not self._keeps_text  # which a shape does not read
+            and chunk.text is not None
             and chunk.tokens is None
             and chunk.usage is None
             and chunk.finish is None

@@ -7,10 +7,13 @@ also carry the finish reason only where the total asks for them.
 
 from array import array
 from collections.abc import Sequence
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from vramledger.frozen import frozen
 from vramledger.trial.wire.chunks import Chunk
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 _UNTOLD: Final = -1
 
@@ -20,7 +23,7 @@ class Timeline:
     """The events with tokens of one answer.
 
     `stamps_ns` is when each came; `tokens` how many each held, None where nobody tells; `total` how many there
-    were in all and `basis` who counted them (`usage`, `logprobs` or `chunks`), both None where none came and the server is silent.
+    were in all and `basis` who counted them (`usage`, `logprobs`, `tokenizer` or `chunks`), both None where none came and the server is silent.
     """
 
     stamps_ns: Sequence[int]
@@ -30,14 +33,19 @@ class Timeline:
 
 
 class Tally:
-    """Takes the chunks of one answer in order; moments are nanoseconds of the monotonic clock."""
+    """Takes the chunks of one answer in order; moments are nanoseconds of the monotonic clock.
+
+    With `keep_text`, `texts` are the pieces of the answer by the JSON key they stood under, for somebody who counts them;
+    None where they are not kept, or a chunk could not be told to be one piece.
+    """
 
     __slots__ = (
         "_counts", "_empty", "_empty_ends", "_listed", "_told", "answer_ns", "cached_tokens", "finish", "id",
-        "prompt_tokens", "role_ns", "stamps",
+        "prompt_tokens", "role_ns", "stamps", "texts",
     )  # fmt: skip
 
-    def __init__(self) -> None:
+    def __init__(self, *, keep_text: bool = False) -> None:
+        self.texts: dict[str, list[str]] | None = {} if keep_text else None
         self.stamps = array("q")
         self.role_ns: int | None = None
         self.answer_ns: int | None = None
@@ -58,6 +66,8 @@ class Tally:
         if chunk.finish is not None:
             self.finish = chunk.finish
         tokens = self._tokens(chunk)
+        if self.texts is not None and (chunk.thinking or chunk.answer):
+            self._keep(chunk)
         if chunk.thinking or chunk.answer:
             self._event(tokens, now)
             if chunk.answer and self.answer_ns is None:
@@ -87,6 +97,21 @@ class Tally:
         if tokens is not None and self._listed:
             return Timeline(stamps, tokens, sum(tokens), "logprobs")
         return Timeline(stamps, None, len(stamps), "chunks")
+
+    def counted(self, count: "Callable[[str], int]") -> Timeline:
+        """All of it, its tokens counted in the text that was kept where neither the server nor the chunks tell them."""
+        found = self.timeline()
+        if found.basis != "chunks" or self.texts is None:
+            return found
+        total = sum(count("".join(pieces)) for pieces in self.texts.values())
+        each = array("i", [1]) * total if total == len(found.stamps_ns) else None
+        return Timeline(found.stamps_ns, each, total, "tokenizer")
+
+    def _keep(self, chunk: Chunk) -> None:
+        if self.texts is None or chunk.text is None:
+            self.texts = None
+        else:
+            self.texts.setdefault(chunk.text.key, []).append(chunk.text.text)
 
     def _tokens(self, chunk: Chunk) -> int | None:
         """How many tokens the chunk says it holds: more than the last usage said, or as many as it lists."""

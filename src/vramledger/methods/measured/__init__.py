@@ -1,0 +1,1 @@
+"""What methods ask of runs that were measured."""

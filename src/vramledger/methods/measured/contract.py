@@ -1,0 +1,153 @@
+"""A contract held against a trial: the figures of one run, beside the thresholds of its plan.
+
+They are held against everything that was offered, from when it was due, with failures as infinite, by the rules of the
+simulator (`simulate.judged`). One run gives figures without intervals: a line that barely holds may fail the next time.
+"""
+
+from dataclasses import replace
+from enum import StrEnum
+from typing import TYPE_CHECKING, Any
+
+from vramledger.frozen import frozen
+from vramledger.plan.contract_json import contract_from_json
+from vramledger.plan.requirement import Contract
+from vramledger.record.latency import BY_NAME, gaps_s, with_failures
+from vramledger.record.outcome import Outcome
+from vramledger.trial.conduct.latencies import NAMES, Measured, measured
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from vramledger.record.run import Run
+    from vramledger.simulate.judged import Line, Served
+    from vramledger.simulate.output_gaps import Gaps
+    from vramledger.trial.conduct.summary import Summary
+
+    Floats = np.ndarray[Any, np.dtype[np.float64]]
+
+
+class Standing(StrEnum):
+    """What one run says of a line, or of a contract."""
+
+    HOLDS = "holds"
+    FAILS = "fails"
+    OPEN = "not decided"
+
+
+@frozen
+class Promise:
+    """One line of the contract: its words, what was found, and why it is not decided where it is not."""
+
+    asked: str
+    found: str
+    standing: Standing
+    why: str = ""
+
+
+@frozen
+class Promised:
+    """The contract of a plan's scenario, line by line; empty where a run was made without a plan, or the plan promises nothing.
+
+    `inconclusive` is whether the run's figures decide nothing, however its lines look.
+    """
+
+    scenario: str | None
+    lines: tuple[Promise, ...] = ()
+    inconclusive: bool = False
+
+    @property
+    def standing(self) -> Standing | None:
+        """Of the whole: it fails with one line, and holds where every line does. None without a line."""
+        found = {line.standing for line in self.lines}
+        if not found:
+            return None
+        if self.inconclusive:
+            return Standing.OPEN
+        return next(
+            each for each in (Standing.FAILS, Standing.OPEN, Standing.HOLDS) if each in found
+        )
+
+
+def promised(found: "Summary") -> Promised:
+    """The contract that a trial was run for, held against it.
+
+    Raises:
+        BadInput: what run.json holds is no contract, or a table is damaged.
+    """
+    stated = found.trial.get("contract")
+    scenario = found.description.scenario
+    if stated is None:
+        return Promised(scenario)
+    reasons = {each.line: each.why for each in found.unjudgeable}
+    lines = _judged(found.run, contract_from_json(stated))
+    return Promised(
+        scenario, tuple(_promise(line, reasons) for line in lines), bool(found.inconclusive)
+    )
+
+
+def _judged(run: "Run", contract: Contract) -> "tuple[Line, ...]":
+    from vramledger.simulate.judged import Line, judged
+
+    told = replace(contract, queue_must_drain=None)
+    drains = (Line("the queue drains", "not checked", None),) if contract.queue_must_drain else ()
+    return (*judged(told, _served(run, measured(run))), *drains)
+
+
+def _served(run: "Run", found: Measured) -> "Served":
+    """The measured requests as a contract is held against them."""
+    import numpy as np
+
+    from vramledger.simulate.judged import Served
+
+    columns = found.columns
+    stayed = columns["done_s"] - columns["due_s"]
+    first, last = (
+        np.min(columns["due_s"], initial=np.inf),
+        np.nanmax(columns["done_s"], initial=-np.inf),
+    )
+    return Served(
+        input_tokens=columns["input_tokens_got"],
+        ok=found.outcome == Outcome.OK.value,
+        cancelled=found.outcome == Outcome.CANCELLED.value,
+        stayed=stayed,
+        latency={name: with_failures(BY_NAME[name].of(columns), found.outcome) for name in NAMES},
+        gaps=_gaps(run),
+        span_s=max(float(last - first), 0.0),
+        queue_drains=False,  # that line is not asked
+        at=_at,
+    )
+
+
+def _at(values: "Floats", share: float) -> float | None:
+    """The percentile of the summary's tables: the least value that the share does not exceed."""
+    import numpy as np
+
+    told = values[~np.isnan(values)]
+    return float(np.quantile(told, share, method="inverted_cdf")) if len(told) else None
+
+
+def _gaps(run: "Run") -> "Gaps":
+    """Every gap between two chunks of the measured requests that ended as asked."""
+    import numpy as np
+    import pyarrow.compute as pc
+
+    from vramledger.simulate.output_gaps import Gaps
+
+    found = [np.zeros(0)]
+    for batch in run.requests.batches(("row", "outcome", "chunk_offset_us")):
+        ok = pc.equal(batch.column("outcome"), Outcome.OK.value)
+        kept = batch.filter(pc.and_(pc.is_valid(batch.column("row")), ok))
+        found.append(gaps_s(kept.column("chunk_offset_us")))
+    seconds = np.concatenate(found)
+    return Gaps(seconds, np.ones(len(seconds)))
+
+
+def _promise(line: "Line", reasons: dict[str, str]) -> Promise:
+    why = reasons.get(line.asked.split(" ", 1)[0], "")
+    if line.few is not None:
+        why = f"{line.few.counted:,} values, and such a percentile needs {line.few.needed:,}"
+    if why or line.holds is None:
+        return Promise(
+            line.asked, line.found, Standing.OPEN, why or "a trial's record does not tell it"
+        )
+    return Promise(line.asked, line.found, Standing.HOLDS if line.holds else Standing.FAILS)

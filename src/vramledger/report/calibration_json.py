@@ -1,0 +1,96 @@
+"""A calibration as JSON, which is also its file: ``vramledger.calibration/1``."""
+
+from typing import Any
+
+from vramledger.calibrate.accuracy import Difference
+from vramledger.calibrate.calibration import Calibration, Source, Told
+from vramledger.evidence import Basis
+from vramledger.simulate.timing.calibration import SCHEMA, host_json
+
+_EVIDENCE = ("measured", "imported")
+
+
+def to_json(found: Calibration, date: str, version: str) -> dict[str, Any]:
+    """The document; `date` and the program's `version` are told by the caller."""
+    host, setting = found.host, found.host.setting
+    return {
+        "schema": SCHEMA,
+        "date": date,
+        "client_version": version,
+        "engine": setting.engine,
+        "engine_version": setting.version,
+        "version_family": setting.family,
+        "precision": {"weights": setting.weights, "kv_cache": setting.kv_cache},
+        "backend": setting.backend,
+        "gpu": setting.gpu,
+        "driver": next((each.driver for each in found.sources if each.driver), None),
+        "model": setting.model,
+        "terms": {name: _term(each, host.origin) for name, each in found.terms.items()},
+        "reproduces": _reproduces(found.sources),
+        "runs": [_run(each) for each in found.sources],
+        **host_json(host, found.coefficients),
+        "notes": list(found.notes),
+    }
+
+
+def _term(each: Told, origin: str) -> dict[str, Any]:
+    determined = each.term.determined and origin in _EVIDENCE
+    return {
+        "value": each.value,
+        "low": each.low,
+        "high": each.high,
+        "basis": str(Basis.CALIBRATED if determined else Basis.ASSUMED),
+        "unit": each.unit,
+        "meaning": each.meaning,
+        "coefficient": each.coefficient,
+        "determined": each.term.determined,
+        "factor": each.term.factor,
+    }
+
+
+def _reproduces(sources: tuple[Source, ...]) -> dict[str, Any]:
+    """The worst of the runs, by each figure."""
+    runs = [each.reproduced for each in sources]
+    return {
+        "ttft_err": _worst([_mean(run.ttft) for run in runs]),
+        "tpot_err": _worst([_mean(run.tpot) for run in runs]),
+        "e2e_err": _worst([_mean(run.e2e) for run in runs]),
+        "kv_err": _worst([run.kv for run in runs]),
+    }
+
+
+def _worst(errors: list[float | None]) -> float | None:
+    known = [error for error in errors if error is not None]
+    return max(known, key=abs) if known else None
+
+
+def _mean(found: Difference | None) -> float | None:
+    return None if found is None else found.mean
+
+
+def _run(each: Source) -> dict[str, Any]:
+    found = each.reproduced
+    return {
+        "name": each.name,
+        "origin": each.origin,
+        "sha256": each.sha256,
+        "requests": each.requests,
+        "pool": each.pool_from,
+        "ttft": _difference(found.ttft),
+        "tpot": _difference(found.tpot),
+        "e2e": _difference(found.e2e),
+        "kv_err": found.kv,
+        "preemptions": found.preemptions,
+    }
+
+
+def _difference(found: Difference | None) -> dict[str, Any] | None:
+    if found is None:
+        return None
+    return {
+        "measured_mean_s": found.mean_s,
+        "mean_err": found.mean,
+        "p50_err": found.p50,
+        "p90_err": found.p90,
+        "p99_err": found.p99,
+    }
