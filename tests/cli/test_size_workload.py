@@ -97,8 +97,8 @@ def test_the_longest_request_of_the_log_is_served_though_no_scenario_has_it(
     short = answer(capsys, "google/gemma-2-9b-it", *asked)
     assert short["unmet"] == [
         (
-            f"{path}: 0.3% of the requests are longer than the 8,192 tokens google/gemma-2-9b-it is "
-            "served with and would be refused, and none may be; choose a model of longer context, or "
+            f"{path}: 0.3% of the requests are longer than the 8,192 tokens google/gemma-2-9b-it can "
+            "be served with and would be refused, and none may be; choose a model of longer context, or "
             "state which share served is enough (--success 0.99, or a plan's contract)."
         )
     ]
@@ -110,11 +110,14 @@ def test_a_limit_is_proposed_with_whom_it_turns_away(
     run(["size", MODEL, "--workload", str(profile), "--gpu", "L40S"])
     out = capsys.readouterr().out.splitlines()
     longest = max(map(sum, LONG))
+    launched = round_up(longest, 1024)
     assert (
-        f"Proposed context limit: --max-model-len {longest}, the smallest of the table that turns "
-        f"nobody away (the longest request has {longest:,} tokens)."
+        f"Context limit: --max-model-len {launched}, as in the launch above, turns nobody away "
+        f"(the longest request has {longest:,} tokens)."
     ) in out
-    assert out[-1] == "Add --limits for the table of limits."
+    assert out[0].startswith(f"L40S holds {MODEL} with requests of up to {launched:,} tokens.")
+    assert any(f"--max-model-len {launched}" in line for line in out if "launch:" in line)
+    assert "Add --limits for the table of limits." in out
     run(["size", MODEL, "--workload", str(profile), "--gpu", "L40S", "--limits"])
     table = capsys.readouterr().out.splitlines()
     (row,) = [line.split() for line in table if line.startswith("  8,192")]

@@ -39,7 +39,6 @@ def to_text(sizing: Sizing) -> str:
         shown = fitting[:_MOST_CARDS]
         lines += ["", *_table(shown, _ROWS_A_CARD if few else 1, _money(sizing))]
         lines += _left_out(len(fitting) - len(shown))
-        lines += failing_lines(fitting)
     if few:
         for card in fitting:
             lines += ["", *_explained(card, sizing.currency)]
@@ -47,6 +46,7 @@ def to_text(sizing: Sizing) -> str:
         lines += ["", "Add --gpu NAME for a card's launch command, margins and other layouts."]
     if sizing.limits is not None:
         lines += ["", *limits_text(sizing.limits)]
+    lines += failing_lines(fitting)
     slow = [card for card in failing if any(c.fits for c in card.candidates)]
     small = [card for card in failing if card not in slow]
     for title, some in ((_DO_NOT_SERVE, slow), (_DO_NOT_HOLD, small)):

@@ -11,7 +11,7 @@ from vramledger.plan.requirement import Kind, Scenario
 from vramledger.units import round_up
 
 MOST_REFUSED: Final = 0.10  # of a shipped profile, whose tail is not the user's own
-_LENGTH_STEP: Final = 1024  # limits are rounded up to whole KiB of tokens
+LENGTH_STEP: Final = 1024  # limits are rounded up to whole KiB of tokens
 
 
 @frozen
@@ -92,4 +92,4 @@ def limit_for(longest: int, model: Model, where: str) -> int:
             f"{where}: the longest request has {longest:,} tokens, but {model.id} allows {most:,}; "
             "shorten the requests or choose another model."
         )
-    return min(round_up(longest, _LENGTH_STEP), most)
+    return min(round_up(longest, LENGTH_STEP), most)
