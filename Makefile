@@ -29,7 +29,7 @@ check: $(STAMP)  ## lint, types, import directions, documents in step with the c
 	@$(BIN)/lint-imports
 	@$(BIN)/python scripts/docs.py --check
 
-live: $(STAMP)  ## against the real engine on this machine's CPU
+live: $(STAMP)  ## against the real engines on this machine's CPU
 	@$(BIN)/python scripts/live/prepare.py
 	@VRAM_LIVE_REQUIRED=1 $(BIN)/python -m pytest -m live tests/live
 
@@ -58,7 +58,7 @@ timing: $(STAMP)  ## fit the step time to measured servers, cross-validate, writ
 	@cd scripts && $(abspath $(BIN))/python -m timing_fit
 
 fuzz: $(STAMP)  ## at least 100,000 hostile inputs
-	@$(BIN)/python -m pytest -m fuzz tests/fuzz -p no:randomly
+	@$(BIN)/python -m pytest -m fuzz tests -p no:randomly
 
 docs: $(STAMP)  ## write the generated parts of the documents
 	@$(BIN)/python scripts/docs.py

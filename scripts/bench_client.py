@@ -3,7 +3,8 @@
 The server (tests/trial/truth_server.c) runs on core 0, the client on core 1, as a worker process that keeps its
 whole record. Peers are measured the same way where they are installed: `vllm bench serve` in the engine's environment
 of `make live`, AIPerf and GuideLLM in those of `make peers`. Each figure of ours is the median of `--repeat` runs,
-each of a peer that of `--repeat-peers`. On a machine that others use, `--realtime` (root only) gives server and client priority.
+each of a peer that of `--repeat-peers`. On a machine that others use, `--prefer` (root only) gives server and client
+more of a core than others, `--realtime` (root only) all of it.
 Exit 1 when a limit is not met.
 """
 
@@ -77,6 +78,7 @@ def main() -> int:
     asked = argparse.ArgumentParser(description=__doc__)
     asked.add_argument("--repeat", type=int, default=5)
     asked.add_argument("--repeat-peers", type=int, default=1)
+    asked.add_argument("--prefer", action="store_true")
     asked.add_argument("--realtime", action="store_true")
     asked.add_argument("--no-peers", action="store_true")
     asked.add_argument("--worker", help=argparse.SUPPRESS)

@@ -62,6 +62,7 @@ BLOCKS: Final[dict[str, Callable[[], str]]] = {
     "run-requests": run_tables.requests,
     "run-server": run_tables.server,
     "run-steps": run_tables.steps,
+    "run-stages": run_tables.stages,
     "sweep-columns": run_tables.sweep,
     "verbs": commands.verb_groups,
     "version-families": engine_versions.families,

@@ -68,12 +68,18 @@ def started(
         stderr=subprocess.PIPE,
         text=True,
         env=None if env is None else os.environ | env,
+        preexec_fn=_heed_interrupts,  # noqa: PLW1509 - it calls the system and nothing else
     ) as process:
         try:
             yield process
         finally:
             if process.poll() is None:
                 process.kill()
+
+
+def _heed_interrupts() -> None:
+    """Tests in the background of a script inherit that Ctrl-C is ignored."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
 def entries(folder: Path) -> tuple[Entry, ...]:

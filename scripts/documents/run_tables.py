@@ -9,7 +9,7 @@ from vramledger.methods.sweep.columns import RESULTS
 from vramledger.record.document import Description, Part
 from vramledger.record.latency import ITL_FORMULA, LATENCIES
 from vramledger.record.requests import REQUESTS
-from vramledger.record.samples import GPU, SERVER, STEPS
+from vramledger.record.samples import GPU, SERVER, STAGES, STEPS
 from vramledger.record.table import Table
 
 _ITL_MEANING: Final = (
@@ -30,6 +30,7 @@ requests = partial(columns, REQUESTS)
 server = partial(columns, SERVER)
 gpu = partial(columns, GPU)
 steps = partial(columns, STEPS)
+stages = partial(columns, STAGES)
 sweep = partial(columns, RESULTS)
 
 

@@ -3,7 +3,7 @@
     python scripts/peers/prepare.py [NAME ...]
 
 They live in the user's cache directory (``$VRAM_PEERS`` overrides the place), one for each list beside this script, and
-are rebuilt when their list changes. AIPerf takes a minute and 1.2 GB, GuideLLM two minutes and 2 GB.
+are rebuilt when their list changes. AIPerf takes a minute and 1.2 GB, GuideLLM two minutes and 1.5 GB.
 """
 
 import contextlib

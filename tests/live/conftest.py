@@ -38,6 +38,19 @@ def engine_python() -> Path:
 
 
 @pytest.fixture(scope="session")
+def llama_cpp_python() -> Path:
+    """The interpreter with llama.cpp's server; without one the test skips, or fails if asked to."""
+    prepare = _prepare()
+    if not prepare.llama_cpp_is_ready():
+        reason = "llama.cpp's environment is not prepared; run make live"
+        if os.environ.get("VRAM_LIVE_REQUIRED") == "1":
+            pytest.fail(reason)
+        pytest.skip(reason)
+    python: Path = prepare.llama_cpp_python()
+    return python
+
+
+@pytest.fixture(scope="session")
 def engine(engine_python: Path) -> Iterator[Engine]:
     """The engine in this process tree; starts are one after another."""
     with tempfile.TemporaryDirectory() as folder:

@@ -95,6 +95,9 @@ def test_counters_and_tokens_are_the_servers_own(
     assert found["kv_capacity_tokens"] == 2048
     assert found["in_effect"]["engine_version"].startswith("0.32.0")
     assert found["kv_usage"]["max"] > 0.9
+    clock = run.description.clock
+    assert abs(clock.offsets_s["target-0"]) <= clock.offset_errors_s["target-0"] + 0.01 < 0.1
+    assert any(each.startswith("the hash of the weights: no weights lie at") for each in found["unseen"])  # fmt: skip
     _levels_line_up(run)
 
 

@@ -13,6 +13,7 @@ from vramledger.methods.measured.contract import Standing, promised
 from vramledger.plan.contract_json import contract_from_json, contract_to_json
 from vramledger.plan.requirement import Contract, LatencyLimit
 from vramledger.record.run import read_run
+from vramledger.report.trial_contract import contract_lines
 from vramledger.trial.conduct.summary import summarise
 
 FIRST = LatencyLimit(None, {0.5: 0.6})  # seconds; half of the four requests have 0.501 or less
@@ -54,7 +55,7 @@ def test_every_line_is_held_against_all_that_was_offered(tmp_path: Path) -> None
         latency={"ttft_s": (FIRST,), "itl_s": (LatencyLimit(None, {0.5: 0.02}),)}, success=0.8
     )
     found = promised(summarise(read_run(trial_of(tmp_path / "run", contract))))
-    assert [(each.asked, each.found, each.standing) for each in found.lines] == [
+    assert [(each.line.asked, each.line.found, each.standing) for each in found.lines] == [
         ("ttft_s p50 <= 0.6", "0.501", Standing.HOLDS),
         ("itl_s p50 <= 0.02", "0.01", Standing.HOLDS),
         ("success >= 80.00%", "75.00%", Standing.FAILS),
@@ -66,7 +67,7 @@ def test_a_percentile_of_too_few_requests_decides_nothing(tmp_path: Path) -> Non
     contract = Contract(latency={"ttft_s": (LatencyLimit(None, {0.99: 100.0}),)})
     found = promised(summarise(read_run(trial_of(tmp_path / "run", contract))))
     (line,) = found.lines
-    assert (line.found, line.standing) == ("inf", Standing.OPEN)
+    assert (line.line.found, line.standing) == ("inf", Standing.OPEN)
     assert line.why == "4 values, and such a percentile needs 100"
     assert found.standing is Standing.OPEN
 
@@ -74,7 +75,7 @@ def test_a_percentile_of_too_few_requests_decides_nothing(tmp_path: Path) -> Non
 def test_what_a_record_does_not_tell_is_not_decided(tmp_path: Path) -> None:
     contract = Contract(latency={"queue_s": (FIRST,)}, queue_must_drain=True, done_by="06:00")
     found = promised(summarise(read_run(trial_of(tmp_path / "run", contract))))
-    assert {(each.asked, each.standing) for each in found.lines} == {
+    assert {(each.line.asked, each.standing) for each in found.lines} == {
         ("queue_s p50 <= 0.6", Standing.OPEN),
         ("the queue drains", Standing.OPEN),
         ("done by 06:00", Standing.OPEN),
@@ -87,7 +88,7 @@ def test_a_line_that_made_text_cannot_decide_stays_open(tmp_path: Path) -> None:
         tmp_path / "run", Contract(latency={"ttft_s": (FIRST,)}), unjudgeable=[reason]
     )
     (line,) = promised(summarise(read_run(folder))).lines
-    assert (line.found, line.standing, line.why) == ("0.501", Standing.OPEN, reason["why"])
+    assert (line.line.found, line.standing, line.why) == ("0.501", Standing.OPEN, reason["why"])
 
 
 def test_a_run_without_a_contract_says_nothing_of_one(tmp_path: Path) -> None:
@@ -100,9 +101,9 @@ def test_a_run_without_a_contract_says_nothing_of_one(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("contract", "code", "said"),
     [
-        (Contract(latency={"ttft_s": (FIRST,)}), 0, "HOLDS"),
-        (Contract(success=0.8), 1, "DOES NOT HOLD"),
-        (Contract(queue_must_drain=True), 3, "NOT DECIDED"),
+        (Contract(latency={"ttft_s": (FIRST,)}), 0, "PASS"),
+        (Contract(success=0.8), 1, "FAIL"),
+        (Contract(queue_must_drain=True), 3, "INCONCLUSIVE"),
     ],
 )
 def test_the_exit_code_is_that_of_the_contract(
@@ -111,7 +112,9 @@ def test_the_exit_code_is_that_of_the_contract(
     folder = trial_of(tmp_path / "run", contract)
     done = vram_here(["trial", "show", str(folder)], tmp_path)
     assert done.returncode == code
-    assert f"contract    of daily: {said}; figures of one run, without intervals\n" in done.stdout
+    assert (
+        f"contract    of daily: {said}; figures of this one run, without intervals\n" in done.stdout
+    )
     found = json.loads(vram_here(["trial", "show", str(folder), "--json"], tmp_path).stdout)
     assert found["contract"]["standing"] == {0: "holds", 1: "fails", 3: "not decided"}[code]
 
@@ -125,3 +128,19 @@ def test_a_run_that_decides_nothing_keeps_no_contract(tmp_path: Path) -> None:
     assert found.lines[0].standing is Standing.HOLDS
     assert found.standing is Standing.OPEN
     assert vram_here(["trial", "show", str(folder)], tmp_path).returncode == 3
+
+
+def test_lines_are_told_as_those_of_a_simulation(tmp_path: Path) -> None:
+    contract = Contract(
+        latency={"ttft_s": (LatencyLimit(512, {0.5: 0.6}), LatencyLimit(None, {0.99: 2.0}))},
+        success=0.8,
+        queue_must_drain=True,
+    )
+    lines = contract_lines(promised(summarise(read_run(trial_of(tmp_path / "run", contract)))))
+    assert list(lines) == [
+        "contract    of daily: FAIL; figures of this one run, without intervals",
+        "PASS         ttft_s p50 <= 0.6 s up to 512 input tokens: 0.501 s",
+        "INCONCLUSIVE ttft_s p99 <= 2 s: inf, of 4 where 100 are needed",
+        "FAIL         success >= 80.00%: 75.00%",
+        "not checked  the queue drains: it is not among what a trial is held against",
+    ]

@@ -238,7 +238,16 @@ def test_a_journal_that_is_gone_or_a_pipe_is_said(folder: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "line", [b"{}", b"[1]", b"null", b'{"t_s": 1, "event": "x"}', b'{"t_s": 1.0}', b"[" * 100_000]
+    "line",
+    [
+        b"{}",
+        b"[1]",
+        b"null",
+        b'{"t_s": 1, "event": "x"}',
+        b'{"t_s": 1.0}',
+        b'{"t_s": 1.0, "event": "x", "a": NaN}',
+        b"[" * 100_000,
+    ],
 )
 def test_a_journal_line_that_is_no_entry_is_named(folder: Path, line: bytes) -> None:
     path = folder / "journal.jsonl"

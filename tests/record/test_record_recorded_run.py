@@ -234,6 +234,7 @@ def test_closing_that_was_cut_short_can_be_done_again(tmp_path: Path) -> None:
     assert close_interrupted(folder) == first
     assert read_run(folder).requests.rows > 0
     assert segments(folder, "requests") == ()
+    assert not (folder / ".merging-abc").exists()
 
 
 def test_a_torn_batch_at_the_end_of_a_segment_is_left_out(tmp_path: Path) -> None:

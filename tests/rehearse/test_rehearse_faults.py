@@ -191,22 +191,34 @@ def test_faults_that_are_none_are_refused() -> None:
 @pytest.mark.parametrize(
     ("option", "message"),
     [
-        ("error", "A fault is written as --fault error:SHARE, and something is missing."),
-        ("error:2", "A fault is written as --fault error:SHARE, and '2' means nothing there."),
-        ("error:nan", "A fault is written as --fault error:SHARE, and 'nan' means nothing there."),
-        ("stall:0.1", "A fault is written as --fault stall:SHARE:TIME, and something is missing."),
+        (
+            "error",
+            "A fault is written as --fault error:SHARE, and something is missing; SHARE is from 0 to 1.",
+        ),
+        (
+            "error:2",
+            "A fault is written as --fault error:SHARE, and '2' means nothing there; SHARE is from 0 to 1.",
+        ),
+        (
+            "error:nan",
+            "A fault is written as --fault error:SHARE, and 'nan' means nothing there; SHARE is from 0 to 1.",
+        ),
+        (
+            "stall:0.1",
+            "A fault is written as --fault stall:SHARE:TIME, and something is missing; SHARE is from 0 to 1; TIME is such as 500ms, 5s or 2m.",
+        ),
         (
             "stall:0.1:5h",
-            "A fault is written as --fault stall:SHARE:TIME, and '5h' means nothing there.",
+            "A fault is written as --fault stall:SHARE:TIME, and '5h' means nothing there; SHARE is from 0 to 1; TIME is such as 500ms, 5s or 2m.",
         ),
         (
             "restart@soon",
-            "A fault is written as --fault restart@TIME[:TIME], and 'soon' means nothing there.",
+            "A fault is written as --fault restart@TIME[:TIME], and 'soon' means nothing there; TIME is such as 500ms, 5s or 2m.",
         ),
         ("no-usage:1", "A fault is written as --fault no-usage, and '1' means nothing there."),
         (
             "tokens-per-chunk:0",
-            "A fault is written as --fault tokens-per-chunk:COUNT, and '0' means nothing there.",
+            "A fault is written as --fault tokens-per-chunk:COUNT, and '0' means nothing there; COUNT is 1 or more.",
         ),
     ],
 )

@@ -163,3 +163,38 @@ def test_guidellm_counts_turns_and_tokens_of_texts(folder: Path) -> None:
     assert [each["info"]["turn_index"] for each in told] == [0, 1]
     assert told[1]["output_metrics"] == {"text_tokens": 3}
     assert told[1]["input_metrics"] == {"text_tokens": 50, "cached_tokens": None}
+
+
+@pytest.mark.parametrize("sent_s", [None, 12.001])
+def test_a_trial_of_failures_alone_is_exported_with_nothing_in_its_distributions(
+    tmp_path: Path, sent_s: float | None
+) -> None:
+    with RecordedRun.start(tmp_path / "run", described()) as run:
+        run.note(10.0, "phase", name="measured", load_zero_s=10.0, position_s=0.0)
+        failed = {
+            "dispatched_s": sent_s,
+            "outcome": Outcome.FAILED,
+            "error_class": "connect_refused",
+        }
+        run.append(measured_request(0, 12.0, (0,), **NOTHING_CAME | failed))
+        run.note(15.0, "phase", name="drained", how="complete")
+    for name in ("aiperf", "guidellm", "llm-d"):
+        write_export(summarise(read_run(tmp_path / "run")), name, tmp_path / name)
+    whole = json.loads((tmp_path / "aiperf" / "profile_export_aiperf.json").read_text())
+    assert (whole["request_count"]["avg"], whole["error_request_count"]["avg"]) == (0, 1)
+    assert "request_throughput" not in whole
+    metrics = benchmark(tmp_path)["metrics"]
+    assert metrics["request_totals"] == {"successful": 0, "errored": 1, "incomplete": 0, "total": 1}
+    assert metrics["time_to_first_token_ms"]["total"]["count"] == 0
+
+
+def test_a_trial_that_was_stopped_before_its_first_request_is_exported_empty(
+    tmp_path: Path,
+) -> None:
+    with RecordedRun.start(tmp_path / "run", described()) as run:
+        run.note(1.0, "phase", name="warm_up")
+    for name in ("aiperf", "guidellm", "llm-d"):
+        write_export(summarise(read_run(tmp_path / "run")), name, tmp_path / name)
+    assert records(tmp_path) == []
+    found = benchmark(tmp_path)
+    assert (found["duration"], found["metrics"]["request_totals"]["total"]) == (0, 0)

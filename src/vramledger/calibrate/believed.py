@@ -18,6 +18,10 @@ class Believed(Protocol):
     def spreads(self) -> Mapping[str, float]:
         """One deviation of each, above 0."""
 
+    @property
+    def least_deviation(self) -> float:
+        """What a time of 1 ns deviates by at least, as the form of the step cost is not the host's own."""
+
     def cost(self, prices: Mapping[str, float]) -> StepCost:
         """The step cost at such prices."""
 

@@ -6,21 +6,28 @@ from typing import Final
 
 import numpy as np
 
+from vramledger.calibrate.hand_measured import HandMeasured
 from vramledger.calibrate.host_fit import HostFit, Load, fit_loads
 from vramledger.calibrate.host_prior import FIRST_STEP, HostPrior, host_prior
 from vramledger.calibrate.levelled import levelled
+from vramledger.calibrate.quick import fit_quick
 from vramledger.calibrate.recorded import Recorded
 from vramledger.calibrate.reproduced import Reproduced, reproduced
 from vramledger.errors import BadInput
 from vramledger.frozen import frozen
 from vramledger.simulate.priced import Typical, typical_of
-from vramledger.simulate.timing.carrying import NINE_OF_TEN
+from vramledger.simulate.timing.carrying import APART, NINE_OF_TEN
 from vramledger.simulate.timing.coefficients import Coefficients, shipped
 from vramledger.simulate.timing.host import Host, Setting, Term, setting_of
 from vramledger.simulate.timing.host_terms import BY_NAME, lead_of, told
 from vramledger.simulate.timing.work import Work
 
 _ENOUGH: Final = 3000  # requests
+_FORM: Final = 0.03  # of a factor: a host is no multiple of the shipped model
+_BY_HAND: Final = (
+    "Three measurements by hand, met within {error:.1%} (median): how well a load is reproduced says a run (vram trial "
+    "run, then vram calibrate RUN)."
+)
 _LEAST: Final = 0.1  # of a factor that divides
 _FEW_CACHED: Final = 0.01  # prompt tokens out of the prefix cache that matter to nobody
 _SPOILT: Final = 0.02  # requests without an answer, likewise
@@ -74,8 +81,8 @@ def calibrate(runs: Sequence[Recorded]) -> Calibration:
     _refuse_mixed(runs)
     prior = _prior(runs)
     loads = [_load(run) for run in runs]
-    prior = levelled(prior, loads)
-    fit = fit_loads(loads, prior)
+    level = levelled(prior, loads)
+    prior, fit = level.prior, fit_loads(loads, level.prior, level.start)
     prices = {price.name: price.value for price in fit.prices}
     host = host_of(fit, setting_of_run(runs[0], prior.work), _origin(runs))
     return Calibration(
@@ -87,19 +94,44 @@ def calibrate(runs: Sequence[Recorded]) -> Calibration:
     )
 
 
+def calibrate_quick(measured: HandMeasured) -> Calibration:
+    """Fit a host's terms to three measurements by hand.
+
+    Raises:
+        CannotKnow: a deployment whose steps are not calibrated.
+    """
+    contexts = [step.context for step in measured.steps]
+    typical = Typical(min(contexts) / 2, max(contexts) + 1)
+    prior = host_prior(measured.deployment, shipped().coefficients, typical, client=True)
+    fit = fit_quick(prior, measured.steps, measured.fronts)
+    prices = {price.name: price.value for price in fit.prices}
+    setting = setting_of(measured.deployment, peak=prior.work.plain_peak)
+    host = host_of(fit, setting, "rehearsed" if measured.rehearsed else "measured")
+    return Calibration(
+        host=host,
+        coefficients=prior.host(prices),
+        terms=told_terms(host, shipped().coefficients, prior.work),
+        sources=(),
+        notes=(_BY_HAND.format(error=fit.error),),
+    )
+
+
 def host_of(fit: HostFit, setting: Setting, origin: str) -> Host:
     """The fit without what is no part of a host: when its engine woke up."""
     kept = [i for i, price in enumerate(fit.prices) if price.name != FIRST_STEP]
+    covariance = [list(row) for row in fit.covariance]
+    for place in kept:
+        covariance[place][place] += (_FORM * fit.prices[place].value) ** 2
     terms = {}
     for place in kept:
-        price, deviation = fit.prices[place], sqrt(fit.covariance[place][place])
-        reach = NINE_OF_TEN * deviation
+        price, deviation = fit.prices[place], sqrt(covariance[place][place])
+        reach = NINE_OF_TEN * APART * deviation
         low = max(price.value - reach, 0.0)
         if BY_NAME[price.name].shares:
             low = max(low, min(_LEAST, price.value))
         terms[price.name] = Term(price.value, low, price.value + reach, price.identified)
-    covariance = tuple(tuple(fit.covariance[i][j] for j in kept) for i in kept)
-    return Host(setting, terms, covariance, origin)
+    rows = tuple(tuple(covariance[i][j] for j in kept) for i in kept)
+    return Host(setting, terms, rows, origin)
 
 
 def told_terms(host: Host, base: Coefficients, work: Work) -> dict[str, Told]:

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     Integers: TypeAlias = np.ndarray[Any, np.dtype[np.int64]]
 
 _OK: Final = "ok"
+_BEFORE: Final = "before"
 _NANO: Final = 1e9
 
 
@@ -32,8 +33,8 @@ class ClientStamps:
     cached: float
 
 
-def client_stamps(run: Run) -> ClientStamps:
-    """The stamps of a run.
+def client_stamps(run: Run, from_s: float | None = None) -> ClientStamps:
+    """The stamps of a run, of requests sent from `from_s` on: what came before was to warm the server up.
 
     Raises:
         CannotKnow: no request has what a replay needs.
@@ -48,6 +49,8 @@ def client_stamps(run: Run) -> ClientStamps:
     sent = np.where(np.isnan(columns["dispatched_s"]), columns["due_s"], columns["dispatched_s"])
     prompt, asked = columns["input_tokens_got"], columns["input_tokens_asked"]
     prompt, answer = np.where(np.isnan(prompt), asked, prompt), columns["output_tokens_got"]
+    if from_s is not None:
+        outcome = np.where(sent >= from_s, outcome, _BEFORE)
     first, last = columns["first_content_s"], columns["last_content_s"]
     whole = (outcome == _OK) & (prompt >= 1) & (answer >= 1) & (first >= sent) & (last >= first)
     if not whole.any():
@@ -67,7 +70,10 @@ def client_stamps(run: Run) -> ClientStamps:
         output_tokens=answer[order].astype(np.int64),
     )
     return ClientStamps(
-        observed, zero, int((~whole).sum()), _cached(columns["cached_tokens"], prompt, whole)
+        observed,
+        zero,
+        int((~whole & (outcome != _BEFORE)).sum()),
+        _cached(columns["cached_tokens"], prompt, whole),
     )
 
 

@@ -33,6 +33,7 @@ _MOVES: Final = (
 )  # of prices, in turn, to see what follows
 _SHARES: Final = (1.0, 0.5, 0.25, 0.125)  # of a step, until one helps
 _IDENTIFIED: Final = 0.5  # of the prior's spread, below which the run has said something
+_LEVEL: Final = 0.1  # of the logarithm of all times together, within which a step may end
 _FEWEST: Final = 10  # stamps without which a fit is the prior
 _DEVIATIONS: Final = 2.0
 
@@ -100,11 +101,14 @@ def fit_host(
     return fit_loads((Load(settings, observed, until_ns, engines),), prior)
 
 
-def fit_loads(loads: Sequence[Load], prior: Believed) -> HostFit:
+def fit_loads(
+    loads: Sequence[Load], prior: Believed, start: Mapping[str, float] | None = None
+) -> HostFit:
     """Fit the step cost to what had been stamped by the moments of the loads, all of one deployment.
 
     Gauss-Newton: replays tell how the times follow the prices, the likeliest prices are solved for, and
-    a step that does not bring the replay nearer to the runs is halved.
+    a step that does not bring the replay nearer to the runs is halved. It sets out from `start`, by default from
+    what is believed.
 
     Raises:
         CannotKnow: hardly any stamp by then.
@@ -126,7 +130,7 @@ def fit_loads(loads: Sequence[Load], prior: Believed) -> HostFit:
             [each.stretches(_stamps(load, prior, named, cost)) for each, load in pairs]
         )
 
-    solution, times = _nearest(measured, replayed, prior)
+    solution, times = _nearest(measured, replayed, prior, start or prior.prices)
     found = _named(solution.prices, prior)
     return HostFit(
         cost=prior.cost(found),
@@ -153,25 +157,39 @@ def _stamps(load: Load, prior: Believed, named: Mapping[str, float], cost: StepC
 
 
 def _nearest(
-    measured: "Floats", replayed: "Callable[[Floats], Floats]", prior: Believed
+    measured: "Floats",
+    replayed: "Callable[[Floats], Floats]",
+    prior: Believed,
+    start: Mapping[str, float],
 ) -> "tuple[Solution, Floats]":
     """The solution whose replay is nearest, and the times of that replay."""
-    solution = believed(prior)
+    begun = np.array([start[name] for name in prior.prices])
+    solution = Solution(begun, believed(prior).covariance)
     times = replayed(solution.prices)
-    covariance = solution.covariance
+    covariance, aimed = solution.covariance, solution.prices
     for move in _MOVES:
         moved = sensitivities(replayed, solution.prices, times, prior, move)
         aim = solve(measured, times, moved, solution.prices, prior)
-        covariance = aim.covariance
-        deviation = deviation_of(measured, times)
+        covariance, aimed = aim.covariance, aim.prices
+        deviation = deviation_of(measured, times, prior.least_deviation)
         now = loss(measured, times, deviation)
         for share in _SHARES:
             prices = solution.prices + share * (aim.prices - solution.prices)
             tried = replayed(prices)
-            if loss(measured, tried, deviation) < now:
+            nearer = loss(measured, tried, deviation) < now
+            if nearer and _off(measured, tried) <= max(_off(measured, times), _LEVEL):
                 solution, times = Solution(prices, covariance), tried
                 break
-    return Solution(solution.prices, covariance), times
+    under_way = np.diag((aimed - solution.prices) ** 2)  # where the last replays still point
+    return Solution(solution.prices, covariance + under_way), times
+
+
+def _off(measured: "Floats", times: "Floats") -> float:
+    """How far all times together are off, as a logarithm.
+
+    The loss counts times far out little, so that prices at which most are far out can look near.
+    """
+    return float(abs(np.log(max(times.sum(), 1.0) / max(measured.sum(), 1.0))))
 
 
 def _named(prices: "Floats", prior: Believed) -> dict[str, float]:

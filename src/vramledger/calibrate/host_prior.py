@@ -23,6 +23,7 @@ from vramledger.simulate.timing.work import Work, work_of
 FIRST_STEP: Final = "first_step"
 _FIRST_STEP_NS: Final = 3e8  # seen: 0.07 s with worker processes, 0.35 s without
 _MILLI: Final = 1e6
+_LEAST: Final = 1e-3
 
 
 @frozen
@@ -37,15 +38,19 @@ class HostPrior:
     sequences: int
     client: bool
 
+    @property
+    def least_deviation(self) -> float:
+        """30 ms in a second, 100 ms in ten: hosts differ in more than these terms."""
+        return 1000.0
+
     def host(self, prices: Mapping[str, float]) -> Coefficients:
-        """The host's coefficients at such factors."""
-        factors = {name: price for name, price in prices.items() if name != FIRST_STEP}
+        """The host's coefficients at such factors; at 0 work costs next to nothing."""
+        factors = {n: max(price, _LEAST) for n, price in prices.items() if n != FIRST_STEP}
         return adjusted(self.coefficients, factors)
 
     def cost(self, prices: Mapping[str, float]) -> StepCost:
-        """The step cost at such factors; what is near 0 costs next to nothing."""
-        least = {name: max(price, _LEAST) for name, price in prices.items()}
-        return step_cost(self.work, self.host(least), self.typical, self.sequences)
+        """The step cost at such factors."""
+        return step_cost(self.work, self.host(prices), self.typical, self.sequences)
 
     def first_step_ns(self, prices: Mapping[str, float]) -> int:
         """How long after the first arrival the engine begins to work."""
@@ -59,9 +64,6 @@ class HostPrior:
         front_ms = c.front_ms + c.front_ms_per_1000_tokens * observed.input_tokens / 1000
         late = np.rint(front_ms * _MILLI).astype(np.int64)
         return replace(observed, arrival_ns=observed.arrival_ns + late)
-
-
-_LEAST: Final = 1e-3
 
 
 def host_prior(

@@ -1,10 +1,11 @@
-"""A first guess of a host of which nothing is known: faster or slower throughout than the shipped model.
+"""Where a fit begins: a host that is faster or slower throughout than the shipped model.
 
-A processor without a data sheet, or a card ten times off, is out of reach of a linear fit around the shipped model. One
-common factor is searched first; what is believed of each term is then that factor, with the same relative spread.
+Under load, times follow prices in no straight line: a host half again as slow has a queue where the shipped model has
+none, and a fit from there loses its way. One common factor is searched first. Where it is far from 1 (a processor
+without a data sheet, a card ten times off), what is believed of each term is that factor, too.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from math import exp, log
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
@@ -14,6 +15,7 @@ from vramledger.calibrate.host_fit import Load
 from vramledger.calibrate.host_prior import FIRST_STEP, HostPrior
 from vramledger.calibrate.replay import replay
 from vramledger.calibrate.stretches import stamped_by
+from vramledger.frozen import frozen
 
 if TYPE_CHECKING:
     import numpy as np
@@ -26,12 +28,20 @@ _ROUNDS: Final = 24
 _CLOSE: Final = 0.02  # of the logarithm
 
 
-def levelled(prior: HostPrior, loads: Sequence[Load]) -> HostPrior:
-    """The prior, or where the runs are far from it the prior at the factor that brings it nearest."""
+@frozen
+class Level:
+    """What is believed, and the prices from which a fit sets out."""
+
+    prior: HostPrior
+    start: Mapping[str, float]
+
+
+def levelled(prior: HostPrior, loads: Sequence[Load]) -> Level:
+    """The level of the host that had these runs."""
     factor = _factor(prior, loads)
-    if 1 / _NEAR <= factor <= _NEAR:
-        return prior
-    return at_level(prior, factor)
+    start = {name: price * factor for name, price in prior.prices.items()}
+    near = 1 / _NEAR <= factor <= _NEAR
+    return Level(prior if near else at_level(prior, factor), start)
 
 
 def at_level(prior: HostPrior, factor: float) -> HostPrior:
@@ -43,7 +53,7 @@ def at_level(prior: HostPrior, factor: float) -> HostPrior:
 
 
 def _factor(prior: HostPrior, loads: Sequence[Load]) -> float:
-    """By bisection on the logarithm: the total time from first to last tokens grows with the factor."""
+    """By bisection on the logarithm: the total time from arrivals to last tokens grows with the factor."""
     low, high = -log(_FARTHEST), log(_FARTHEST)
     at = 0.0
     for _ in range(_ROUNDS):
@@ -76,12 +86,11 @@ def _too_slow(prior: HostPrior, loads: Sequence[Load], factor: float) -> bool:
         )
         stamped = stamped_by(load.observed, load.until_ns)
         again = replayed_stamps(load.observed, engines)
-        measured += _decoding(
-            load.observed.last_token_ns, load.observed.first_token_ns, stamped.last
-        )
-        played += _decoding(again.last_token_ns, again.first_token_ns, stamped.last)
+        arrival = load.observed.arrival_ns
+        measured += _total(load.observed.last_token_ns - arrival, stamped.last)
+        played += _total(again.last_token_ns - arrival, stamped.last)
     return played > measured
 
 
-def _decoding(last: "Array", first: "Array", chosen: "Array") -> float:
-    return float((last - first)[chosen].sum())
+def _total(times: "Array", chosen: "Array") -> float:
+    return float(times[chosen].sum())

@@ -41,6 +41,11 @@ class Prior:
     spreads: dict[str, float]
     tables: Tables
 
+    @property
+    def least_deviation(self) -> float:
+        """Next to nothing: runs may be reproduced exactly."""
+        return 1e-3
+
     def cost(self, prices: Mapping[str, float]) -> StepCost:
         """The step cost at such prices."""
         return cost_of(prices, self.tables)

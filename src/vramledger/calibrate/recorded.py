@@ -57,8 +57,10 @@ def read_recorded(folder: Path, stated: Stated) -> Recorded:
     """
     run = read_run(folder)
     description = run.description
+    from vramledger.trial.conduct.history import story_of
+
     ledger = case_of(description, stated).ledger()
-    stamps = client_stamps(run)
+    stamps = client_stamps(run, story_of(run.journal().entries).from_s)
     settings, pool_from = _settings(ledger, _blocks(run, ledger))
     return Recorded(
         path=folder,

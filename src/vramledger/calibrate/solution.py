@@ -20,7 +20,6 @@ _ROUNDS: Final = 20
 _OF_NORMAL: Final = 1.4826  # a normal deviation for each median of absolute errors
 _FAR: Final = 3.0  # deviations beyond which an error counts linearly
 _LEAST_NS: Final = 1e6  # shorter times deviate as this one does
-_EXACT: Final = 1e-3  # the least deviation, for runs that are reproduced exactly
 
 
 @frozen
@@ -59,7 +58,7 @@ def solve(
     found, unit = at / spreads, np.eye(len(spreads))
     precision = unit
     for _ in range(_ROUNDS):
-        weights = _weights(features @ found - target)
+        weights = _weights(features @ found - target, prior.least_deviation)
         weighted = features * weights[:, None]
         left = np.concatenate([weighted, unit])
         right = np.concatenate([target * weights, expected])
@@ -76,9 +75,9 @@ def loss(measured: "Floats", replayed: "Floats", deviation: float) -> float:
     return float((near * (errors - near / 2)).mean())
 
 
-def deviation_of(measured: "Floats", replayed: "Floats") -> float:
-    """What a time of 1 ns deviates by."""
-    return _deviation(_scaled_errors(measured, replayed))
+def deviation_of(measured: "Floats", replayed: "Floats", least: float) -> float:
+    """What a time of 1 ns deviates by, at least `least`."""
+    return _deviation(_scaled_errors(measured, replayed), least)
 
 
 def _scaled_errors(measured: "Floats", replayed: "Floats") -> "Floats":
@@ -86,13 +85,13 @@ def _scaled_errors(measured: "Floats", replayed: "Floats") -> "Floats":
     return found
 
 
-def _deviation(errors: "Floats") -> float:
-    return max(_OF_NORMAL * float(np.median(np.abs(errors))), _EXACT)
+def _deviation(errors: "Floats", least: float) -> float:
+    return max(_OF_NORMAL * float(np.median(np.abs(errors))), least)
 
 
-def _weights(errors: "Floats") -> "Floats":
+def _weights(errors: "Floats", least: float) -> "Floats":
     """Of each time, as one over its deviation."""
-    deviation = _deviation(errors)
+    deviation = _deviation(errors, least)
     far = np.maximum(np.abs(errors) / deviation / _FAR, 1.0)
     share = min(_INDEPENDENT / len(errors), 1.0)
     found: Floats = np.sqrt(share / far) / deviation

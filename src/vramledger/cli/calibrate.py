@@ -21,6 +21,17 @@ from vramledger.errors import ExitCode
 @click.option(
     "--engine-version", "version", help="The engine's version, where the run does not say."
 )
+@click.option(
+    "--server-log",
+    type=click.Path(path_type=Path),
+    help="An engine's start-up log in place of a run: the memory rows of the ledger alone.",
+)
+@click.option(
+    "--quick",
+    is_flag=True,
+    help="Time a live server (--url) in a minute or two, in place of a run.",
+)
+@click.option("--url", help="With --quick, the server, such as http://localhost:8000.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 def command(runs: tuple[Path, ...], *, out: Path | None, as_json: bool, **stated: Any) -> int:
     """Fit what belongs to the host (bandwidth, compute, overhead, link) to recorded runs of one deployment.

@@ -1,6 +1,7 @@
 """Entry point of ``vram``: a lazy group of verbs, and errors as one sentence with an exit code."""
 
 import gc
+import os
 import sys
 from collections.abc import Sequence
 from importlib import import_module
@@ -95,16 +96,26 @@ def main() -> None:
     out: that is a tenth of the time of a short command.
     """
     gc.set_threshold(_OBJECTS_BEFORE_COLLECTION)
+    _open_standard_streams()
     code = run()
     gc.freeze()
     try:
         if sys.stdout is not None:  # closed by the caller
             sys.stdout.flush()
     except BrokenPipeError:
-        import os
-
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     sys.exit(code)
+
+
+def _open_standard_streams() -> None:
+    """Put /dev/null where a caller closed stdin, stdout or stderr: the next file opened would take its number."""
+    for descriptor in range(3):
+        try:
+            os.fstat(descriptor)
+        except OSError:
+            os.open(os.devnull, os.O_RDWR)
+    if sys.stderr is None:
+        sys.stderr = open(2, "w", encoding="utf-8", closefd=False)  # noqa: SIM115 - lives as long as the process
 
 
 def _fail(message: str, code: ExitCode) -> int:

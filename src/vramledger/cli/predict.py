@@ -6,6 +6,7 @@ from typing import Any
 
 import click
 
+from vramledger.cli.calibration_option import calibration_option, fit_from
 from vramledger.cli.output import show, show_json
 from vramledger.errors import ExitCode
 
@@ -34,22 +35,30 @@ from vramledger.errors import ExitCode
     help="A stored workload (.parquet): its lengths in place of means, in their order.",
 )
 @click.option("--coefficients", help="A file with your own coefficients in place of the shipped.")
+@calibration_option
 @click.option("--cases", help="A file with one JSON object a line: many questions at once.")
 @click.option(
     "--json", "as_json", is_flag=True, help="Print one JSON object; with --cases, one a line."
 )
-def command(*, as_json: bool, cases: str | None, coefficients: str | None, **asked: Any) -> int:
+def command(
+    *,
+    as_json: bool,
+    cases: str | None,
+    coefficients: str | None,
+    calibration: str | None,
+    **asked: Any,
+) -> int:
     """Mean TTFT, mean TPOT and throughput of a launch under a steady load, each with its band.
 
     LAUNCH is the command as you would type it, or a file that holds one. With --cases the questions
     come from a file; one that cannot be answered gets an error in its place.
     """
-    from vramledger.cli.predict_asked import case_answers, fit_of, single
+    from vramledger.cli.predict_asked import case_answers, single
     from vramledger.report.predict import answer_line, to_text
     from vramledger.report.predict_json import answer_json, not_started_json, to_json
     from vramledger.simulate.timing.predict import DoesNotStart
 
-    fit = fit_of(coefficients)
+    fit = fit_from(coefficients, calibration)
     if cases is None:
         try:
             found = single(asked, fit)
@@ -63,7 +72,9 @@ def command(*, as_json: bool, cases: str | None, coefficients: str | None, **ask
             show_json(to_json(found))
         else:
             show(to_text(found))
-        return ExitCode.HOLDS if found.starts else ExitCode.DOES_NOT_HOLD
+        if not found.starts:
+            return ExitCode.DOES_NOT_HOLD
+        return ExitCode.HOLDS if found.evidence else ExitCode.CANNOT_KNOW
     answered = 0
     for answer in case_answers(cases, asked, fit):
         answered += answer.prediction is not None

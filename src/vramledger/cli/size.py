@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
+from vramledger.cli.calibration_option import calibration_option
 from vramledger.cli.needs import need_full
 from vramledger.cli.output import show, show_json
 from vramledger.errors import BadInput, CannotKnow, ExitCode
@@ -47,6 +48,7 @@ _SIMULATES: Final = ("duckdb", "ibis", "numba", "numpy", "pyarrow", "scipy")
     type=int,
     help="How many of them, 3 by default; and what else does on as many GPUs.",
 )
+@calibration_option
 @click.option(
     "--limit",
     "contract",
@@ -67,6 +69,7 @@ def command(
     simulate_top: int | None,
     contract: tuple[str, ...],
     seed: int | None,
+    calibration: str | None,
     tiers: bool,
     as_json: bool,
     **options: Any,
@@ -83,7 +86,8 @@ def command(
         need_full("vram size --from-run", ("duckdb", "numpy", "pyarrow"))
     asked = Asked(**options)
     played = {
-        "simulate": simulate, "simulate_top": simulate_top, "contract": contract, "seed": seed
+        "simulate": simulate, "simulate_top": simulate_top, "contract": contract, "seed": seed,
+        "calibration": calibration,
     }  # fmt: skip
     if tiers:
         _refuse_with_tiers({**options, **played})
@@ -94,12 +98,14 @@ def command(
         need_full("vram size --simulate", _SIMULATES)
     elif simulate_top is not None or seed is not None:
         raise BadInput("--simulate-top and --seed are of a simulation; add --simulate.")
+    elif calibration is not None:
+        raise BadInput("--calibration is of the step times of a simulation; add --simulate.")
     elif contract:
         raise BadInput("--limit is held against a simulation; add --simulate.")
     question = _agreed(_question(target, asked), contract)
     sizing = size(question)
     if simulate:
-        sizing = _simulated(sizing, question, simulate_top, seed)
+        sizing = _simulated(sizing, question, simulate_top, seed, calibration)
     if as_json:
         from vramledger.report.sizing_json import sizing_json
 
@@ -108,18 +114,30 @@ def command(
         from vramledger.report.sizing import to_text
 
         show(to_text(sizing))
+    return _code_of(sizing)
+
+
+def _code_of(sizing: "Sizing") -> ExitCode:
+    """What holds with step times that are no evidence is not known."""
     if not sizing.known:
         return ExitCode.CANNOT_KNOW
-    return ExitCode.HOLDS if sizing.holds else ExitCode.DOES_NOT_HOLD
+    if not sizing.holds:
+        return ExitCode.DOES_NOT_HOLD
+    return ExitCode.HOLDS if sizing.evidence else ExitCode.CANNOT_KNOW
 
 
 def _simulated(
-    sizing: "Sizing", question: "Question", top: int | None, seed: int | None
+    sizing: "Sizing",
+    question: "Question",
+    top: int | None,
+    seed: int | None,
+    calibration: str | None,
 ) -> "Sizing":
+    from vramledger.cli.calibration_option import fit_from
     from vramledger.cli.candidate_bar import candidate_bar
     from vramledger.sizing.simulated.sized import TOP, Asked, simulated
 
-    asked = Asked(TOP if top is None else top, seed or 0)
+    asked = Asked(TOP if top is None else top, seed or 0, fit_from(None, calibration))
     with candidate_bar() as announce:
         return simulated(sizing, question, asked, announce)
 

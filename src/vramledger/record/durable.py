@@ -15,11 +15,15 @@ def replace_file(path: Path, content: bytes) -> None:
         OSError: it cannot be written.
     """
     waiting = path.with_name(f".{path.name}.waiting")
-    with waiting.open("wb") as file:
-        file.write(content)
-        file.flush()
-        os.fsync(file.fileno())
-    publish(waiting, path)
+    try:
+        with waiting.open("wb") as file:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+        publish(waiting, path)
+    except OSError:
+        waiting.unlink(missing_ok=True)
+        raise
 
 
 def publish(waiting: Path, path: Path) -> None:

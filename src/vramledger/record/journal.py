@@ -7,6 +7,7 @@ one half line at the end, which readers leave out. Whoever appends holds a lock 
 import fcntl
 import json
 import os
+import threading
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final
@@ -56,11 +57,24 @@ class Journal:
             raise BadInput(
                 f"{folder} is being recorded by another process; wait until that ends."
             ) from None
+        self._writing = threading.Lock()
         self._drop_half_line()
 
     def append(self, t_s: float, event: str, **details: Any) -> None:
-        """Add a line; it survives the end of this process, and `sync` makes it survive more."""
-        os.write(self._descriptor, canonical(details | {"t_s": float(t_s), "event": event}) + b"\n")
+        """Add a line, whole or not at all; it survives the end of this process, and `sync` makes it survive more.
+
+        Raises:
+            OSError: it cannot be written.
+        """
+        line = canonical(details | {"t_s": float(t_s), "event": event}) + b"\n"
+        with self._writing:
+            before = os.fstat(self._descriptor).st_size
+            try:
+                while line:  # of a full disk the first call takes what still fits
+                    line = line[os.write(self._descriptor, line) :]
+            except OSError:
+                os.ftruncate(self._descriptor, before)
+                raise
 
     def sync(self) -> None:
         """Wait until all lines are on disk."""
@@ -92,9 +106,13 @@ def read_journal(folder: Path) -> Entries:
     return Entries(entries, half_line=bool(rest))
 
 
+def _no_number(text: str) -> None:
+    raise ValueError(text)  # NaN and the like, which no journal of ours has
+
+
 def _entry(line: bytes, where: str) -> Entry:
     try:
-        found = json.loads(line)
+        found = json.loads(line, parse_constant=_no_number)
         t_s, event = found["t_s"], found["event"]
     except (ValueError, KeyError, TypeError, RecursionError):
         t_s = event = found = None

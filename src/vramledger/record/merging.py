@@ -1,5 +1,6 @@
 """Segments become the tables of a closed run, sorted, out of core."""
 
+import shutil
 import tempfile
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from vramledger.record.document import Origin, StoredTable
 
 BEGUN: Final = "begun"  # segments of requests that were sent, as they would be if nothing followed
+_SCRATCH: Final = ".merging-"
 _BATCH: Final = 8_192
 _RECORDED: Final = "SELECT * FROM recorded"
 _REQUESTS: Final = """
@@ -43,7 +45,9 @@ def merge(folder: Path, origin: "Origin") -> Merged:
     Raises:
         OSError: a table cannot be written.
     """
-    with tempfile.TemporaryDirectory(dir=folder, prefix=".merging-") as scratch:
+    for left in folder.glob(f"{_SCRATCH}*"):  # by one that was killed
+        shutil.rmtree(left, ignore_errors=True)
+    with tempfile.TemporaryDirectory(dir=folder, prefix=_SCRATCH) as scratch:
         torn: set[Path] = set()
         tables: dict[str, StoredTable] = {}
         for table in TABLES:

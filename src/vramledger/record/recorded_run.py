@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Self
 from vramledger.errors import BadInput
 from vramledger.record.closing import close_recorded, writable
 from vramledger.record.description import read_description, write_description
-from vramledger.record.journal import Journal
+from vramledger.record.journal import FILE, Journal
 from vramledger.record.recorder import FLUSH_S, Recorder
 from vramledger.record.requests import RequestRecord
 from vramledger.record.table import Table
@@ -45,9 +45,15 @@ class RecordedRun:
             raise BadInput(
                 f"{folder} holds something already; name a folder that is not there yet."
             )
+        was_there = folder.exists()
         run = cls(folder, description, flush_s)
-        with writable(folder):
-            write_description(folder, description)
+        try:
+            with writable(folder):
+                write_description(folder, description)
+        except BadInput:
+            run._journal.close()
+            _leave_nothing(folder, was_there=was_there)
+            raise
         return run
 
     @classmethod
@@ -77,6 +83,11 @@ class RecordedRun:
             self.close(Ended.INTERRUPTED if kind is KeyboardInterrupt else Ended.FAILED)
         except BadInput:  # the first error is the one to hear of; the segments stay
             self._journal.close()
+
+    @property
+    def closed(self) -> bool:
+        """Whether its tables are made and it takes no more records."""
+        return self._closed
 
     def append(self, row: Row) -> None:
         """Add a row to the table of its kind."""
@@ -112,3 +123,10 @@ class RecordedRun:
             closed = close_recorded(self.folder, self._description, self._journal, ended, ended_at)
         self._closed = True
         return closed
+
+
+def _leave_nothing(folder: Path, *, was_there: bool) -> None:
+    """Take away a run that has not begun."""
+    (folder / FILE).unlink(missing_ok=True)
+    if not was_there:
+        folder.rmdir()

@@ -56,6 +56,15 @@ class Recorder:
             if kind is None:
                 raise
 
+    def open_for_requests(self) -> None:
+        """Open what requests go into now: later, a client may have no file left but its connections.
+
+        Raises:
+            BadInput: it cannot be.
+        """
+        self._segment(REQUESTS, REQUESTS.name)
+        self._segment(REQUESTS, BEGUN)
+
     def append(self, row: Row) -> None:
         """Add a row to the table of its kind."""
         table = ROW_TYPES[type(row)]

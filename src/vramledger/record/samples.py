@@ -1,4 +1,4 @@
-"""server.parquet, gpu.parquet and steps.parquet: what was seen beside the requests, on one clock."""
+"""server.parquet, gpu.parquet, steps.parquet and stages.parquet: what was seen beside the requests, on one clock."""
 
 from enum import StrEnum
 from typing import Final
@@ -62,6 +62,23 @@ STEPS: Final = Table(
 )  # fmt: skip
 
 
+STAGES: Final = Table(
+    "stages",
+    "Stages of requests, as gateway and engine tell them",
+    {
+        "request_id": Column("int64", "", "The request in requests.parquet."),
+        "stage": Column(
+            "string", "",
+            "gateway (until it sends on), gateway_whole, upstream (until its headers or its end), engine, queue, prefill or decode.",
+        ),
+        "source": Column("string", "", "Who told: the service of a span, envoy or nginx."),
+        "start_s": Column("float64", "s", "Its begin, of that clock brought to the run's by the offset in run.json."),
+        "end_s": Column("float64", "s", "Its end, likewise."),
+    },
+    ("request_id", "start_s", "stage"),
+)  # fmt: skip
+
+
 class MetricKind(StrEnum):
     """How a server's figure behaves over time."""
 
@@ -115,3 +132,14 @@ class Step:
     engine: int = 0
     prefill_tokens: int | None = None
     preempted: int | None = None
+
+
+@frozen
+class StageRecord:
+    """One row of stages.parquet."""
+
+    request_id: int
+    stage: str
+    source: str
+    start_s: float
+    end_s: float

@@ -104,6 +104,8 @@ def _whole_batches(
 ) -> Iterator["pa.RecordBatch"]:
     import pyarrow as pa
 
+    if not path.stat().st_size:
+        return  # nothing was written yet, so nothing is lost
     with pa.OSFile(str(path)) as source:
         try:
             reader = pa.ipc.open_stream(source)

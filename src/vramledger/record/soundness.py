@@ -8,7 +8,7 @@ from vramledger.frozen import frozen
 from vramledger.record.query import connect
 from vramledger.record.requests import OUTCOMES, REQUESTS, TOKENS_BASES
 from vramledger.record.run import Run
-from vramledger.record.samples import GPU, SERVER, STEPS, MetricKind
+from vramledger.record.samples import GPU, SERVER, STAGES, STEPS, MetricKind
 from vramledger.record.table import Table
 
 
@@ -89,6 +89,7 @@ RULES: Final = (
         GPU, "least(used_bytes, free_bytes, reserved_bytes, ours_bytes) < 0", "have negative bytes"
     ),
     Rule(STEPS, "end_s < start_s", "end before they start"),
+    Rule(STAGES, "end_s < start_s", "end before they start"),
     Rule(STEPS, "kv_usage NOT BETWEEN 0 AND 1", "have a kv_usage outside 0..1"),
     Rule(STEPS, "least(scheduled_tokens, running, waiting) < 0", "have a negative count"),
 )

@@ -5,21 +5,31 @@ from operator import attrgetter
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 from vramledger.record.requests import REQUESTS, RequestRecord
-from vramledger.record.samples import GPU, SERVER, STEPS, GpuSample, Sample, Step
+from vramledger.record.samples import (
+    GPU,
+    SERVER,
+    STAGES,
+    STEPS,
+    GpuSample,
+    Sample,
+    StageRecord,
+    Step,
+)
 from vramledger.record.table import Table, arrow_schema
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-Row: TypeAlias = RequestRecord | Sample | GpuSample | Step
+Row: TypeAlias = RequestRecord | Sample | GpuSample | Step | StageRecord
 
-TABLES: Final = (REQUESTS, SERVER, GPU, STEPS)
+TABLES: Final = (REQUESTS, SERVER, GPU, STEPS, STAGES)
 BY_NAME: Final = {table.name: table for table in TABLES}
 ROW_TYPES: Final[dict[type, Table]] = {
     RequestRecord: REQUESTS,
     Sample: SERVER,
     GpuSample: GPU,
     Step: STEPS,
+    StageRecord: STAGES,
 }
 
 

@@ -4,6 +4,8 @@ from typing import Final
 
 from vramledger.calibrate.accuracy import Difference
 from vramledger.calibrate.calibration import Calibration, Source, Told
+from vramledger.calibrate.start_up import StartUp
+from vramledger.evidence import Figure
 from vramledger.report.table import table
 from vramledger.simulate.timing.host import Setting
 
@@ -31,6 +33,25 @@ def _headline(setting: Setting) -> str:
         f"{setting.model} on {setting.tp * setting.dp} x {setting.gpu}, vLLM {setting.version}: weights "
         f"{setting.weights}, KV cache {setting.kv_cache}"
     )
+
+
+def start_up_text(found: StartUp) -> str:
+    """The memory rows, measured beside predicted."""
+    rows = [
+        (each.label, f"{each.measured.value:.2f}", _predicted(each.predicted))
+        for each in found.terms.values()
+    ]
+    return "\n".join(
+        [
+            f"{_headline(found.setting)}; from {found.log}: memory alone, no step times",
+            "",
+            *table(("GiB a rank", "measured", "predicted"), rows, frozenset({1})),
+        ]
+    )
+
+
+def _predicted(figure: Figure | None) -> str:
+    return "" if figure is None else f"{figure.value:.2f} ({figure.low:.2f} .. {figure.high:.2f})"
 
 
 def _row(name: str, each: Told) -> tuple[str, ...]:

@@ -4,6 +4,7 @@ from typing import Any
 
 from vramledger.calibrate.accuracy import Difference
 from vramledger.calibrate.calibration import Calibration, Source, Told
+from vramledger.calibrate.start_up import StartUp
 from vramledger.evidence import Basis
 from vramledger.simulate.timing.calibration import SCHEMA, host_json
 
@@ -30,6 +31,41 @@ def to_json(found: Calibration, date: str, version: str) -> dict[str, Any]:
         "runs": [_run(each) for each in found.sources],
         **host_json(host, found.coefficients),
         "notes": list(found.notes),
+    }
+
+
+def start_up_json(found: StartUp, date: str, version: str) -> dict[str, Any]:
+    """The document of a start-up log: memory alone, no step times."""
+    setting = found.setting
+    return {
+        "schema": SCHEMA,
+        "date": date,
+        "client_version": version,
+        "engine": setting.engine,
+        "engine_version": setting.version,
+        "version_family": setting.family,
+        "precision": {"weights": setting.weights, "kv_cache": setting.kv_cache},
+        "backend": setting.backend,
+        "gpu": setting.gpu,
+        "driver": None,
+        "model": setting.model,
+        "terms": {
+            name: {
+                **each.measured.to_json(),
+                "unit": "GiB a rank",
+                "meaning": each.label,
+                "predicted": None if each.predicted is None else each.predicted.to_json(),
+            }
+            for name, each in found.terms.items()
+        },
+        "reproduces": {
+            "ttft_err": None,
+            "tpot_err": None,
+            "e2e_err": None,
+            "kv_err": None,
+            "reason": "a start-up log has no requests",
+        },
+        "log": found.log,
     }
 
 

@@ -50,6 +50,7 @@ def to_json(prediction: Prediction) -> dict[str, Any]:
         "waiting": outlook.waiting,
         "preemptions": outlook.played.preemptions if outlook.played is not None else None,
         "starts": prediction.starts,
+        "evidence": prediction.evidence,
         "binding": prediction.binding,
         "tpot_parts_s": dict(prediction.shares),
         "burst_of_ttft_s": outlook.burst,

@@ -13,6 +13,7 @@ from vramledger.trial.conduct.spread import Spread
 from vramledger.trial.conduct.steady import METHOD
 from vramledger.trial.conduct.steady_figures import SteadyPart
 from vramledger.trial.conduct.summary import Summary
+from vramledger.trial.conduct.ttft_stages import TtftStages
 from vramledger.units import format_gib, format_seconds, gib
 
 _HEAD: Final = ("", "mean", "p50", "p95", "p99", "max")
@@ -48,6 +49,7 @@ def trial_text(found: Summary, contract: Iterable[str] = ()) -> str:
         "",
         *_steady(found.steady),
         "",
+        *_stages(found.stages),
         *_server(found),
         *_client(found),
         *_words(found),
@@ -123,6 +125,18 @@ def _steady(found: SteadyPart) -> Iterator[str]:
     yield from table(_HEAD, [*rows, _row("ITL, gaps, steady", said.itl_s)], _RIGHT)
 
 
+def _stages(found: TtftStages | None) -> Iterator[str]:
+    if found is None:
+        return
+    yield (
+        f"TTFT in stages, since they were sent, of {found.requests:,} of {found.of:,} requests that ended as asked; the way to the "
+        "server and the rest depend on how far the clocks are apart (clock in run.json)"
+    )
+    rows = [_row(name.replace("_", " "), each) for name, each in found.parts.items()]
+    yield from table(_HEAD, rows, _RIGHT)
+    yield ""
+
+
 def _server(found: Summary) -> Iterator[str]:
     side = found.server
     usage = side.levels["kv_usage"]
@@ -164,8 +178,10 @@ def _words(found: Summary) -> Iterator[str]:
     yield from (f"note: {each}" for each in event_sentences(found.story.events))
     yield from (f"no verdict: {each.why}" for each in found.unjudgeable)
     yield from (f"note: {each}" for each in found.warnings)
-    if found.unseen:
-        yield f"unseen      {'; '.join(each.rstrip('.') for each in found.unseen)}"
+    names = [each for each in found.unseen if not each.endswith(".")]
+    if names:
+        yield f"unseen      {'; '.join(names)}"
+    yield from (f"unseen      {each}" for each in found.unseen if each.endswith("."))
 
 
 def _paused(found: Pause) -> str:

@@ -4,22 +4,22 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from vramledger.methods.measured.contract import Promise, Promised, Standing
-from vramledger.report.table import table
+from vramledger.report.simulation_contract import asked_text, found_text
 
 _SAID: Final[Mapping[Standing, str]] = {
-    Standing.HOLDS: "HOLDS",
-    Standing.FAILS: "DOES NOT HOLD",
-    Standing.OPEN: "NOT DECIDED",
+    Standing.HOLDS: "PASS",
+    Standing.FAILS: "FAIL",
+    Standing.OPEN: "INCONCLUSIVE",
 }
-_HEAD: Final = ("asked", "found", "")
 
 
 def contract_lines(found: Promised) -> Iterator[str]:
-    """The whole first, then every line; nothing where nothing was promised."""
+    """The whole first, then every line, as of a simulation; nothing where nothing was promised."""
     if found.standing is None:
         return
-    yield f"contract    of {found.scenario or 'the plan'}: {_SAID[found.standing]}; figures of one run, without intervals"
-    yield from table(_HEAD, [_row(each) for each in found.lines], frozenset({1}))
+    of = found.scenario or "the plan"
+    yield f"contract    of {of}: {_SAID[found.standing]}; figures of this one run, without intervals"
+    yield from (f"{_label(each):<12} {_told(each)}" for each in found.lines)
 
 
 def contract_json(found: Promised) -> dict[str, Any] | None:
@@ -31,8 +31,8 @@ def contract_json(found: Promised) -> dict[str, Any] | None:
         "standing": str(found.standing),
         "lines": [
             {
-                "asked": each.asked,
-                "found": each.found,
+                "asked": each.line.asked,
+                "found": each.line.found,
                 "standing": str(each.standing),
                 "reason": each.why or None,
             }
@@ -41,9 +41,13 @@ def contract_json(found: Promised) -> dict[str, Any] | None:
     }
 
 
-def _row(line: Promise) -> tuple[str, ...]:
-    return (
-        line.asked,
-        line.found,
-        f"{line.standing}: {line.why}" if line.why else str(line.standing),
-    )
+def _label(promise: Promise) -> str:
+    return "not checked" if promise.is_unchecked else _SAID[promise.standing]
+
+
+def _told(promise: Promise) -> str:
+    asked, found = asked_text(promise.line), found_text(promise.line)
+    if promise.is_unchecked:
+        return f"{asked}: {promise.why}"
+    few = promise.line.few is not None  # `found` says so already
+    return f"{asked}: {found}" + (f"; {promise.why}" if promise.why and not few else "")

@@ -8,6 +8,7 @@ from vramledger.trial.conduct.spread import Spread
 from vramledger.trial.conduct.steady import METHOD
 from vramledger.trial.conduct.steady_figures import SteadyPart
 from vramledger.trial.conduct.summary import Summary
+from vramledger.trial.conduct.ttft_stages import TtftStages
 
 SCHEMA: Final = "vramledger.trial/1"
 _DIGITS: Final = 6
@@ -45,6 +46,7 @@ def trial_json(found: Summary) -> dict[str, Any]:
         ],
         "steady": _steady(found.steady),
         "unjudgeable": [{"line": each.line, "message": each.why} for each in found.unjudgeable],
+        "ttft_stages": _stages(found.stages),
         "lengths": found.lengths.to_json() | {"message": found.lengths.sentence()},
         "warm_up": _warm_up(found),
         "client": [each.to_json() for each in found.healths],
@@ -83,6 +85,14 @@ def _steady(found: SteadyPart) -> dict[str, Any]:
         **{name: _spread(found.server.levels[name]) for name in ("kv_usage", "running", "waiting")},
         "preemptions": _counted(found.server.preemptions),
     }
+
+
+def _stages(found: TtftStages | None) -> dict[str, Any] | None:
+    """None where no file of stages was read."""
+    if found is None:
+        return None
+    parts = {name: _spread(each) for name, each in found.parts.items()}
+    return {"requests": found.requests, "of_ok": found.of, **parts}
 
 
 def _server(found: ServerSide) -> dict[str, Any]:

@@ -8,7 +8,7 @@ from vramledger.report.table import table
 from vramledger.trial.conduct.listing import Listed
 
 SCHEMA: Final = "vramledger.trial-list/1"
-_HEAD: Final = ("run", "origin", "began", "ended", "rows", "what")
+_HEAD: Final = ("run", "origin", "began", "ended", "requests", "what")
 _OPEN: Final = "not closed: vram trial resume"
 
 

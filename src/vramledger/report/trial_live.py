@@ -10,6 +10,7 @@ def live_line(found: Snapshot) -> str:
     bad = sum(found.ended.values()) - found.ended.get("ok", 0)
     parts = [
         duration(found.t_s),
+        *(() if not found.to_go_s else (f"{duration(found.to_go_s)} to go",)),
         f"{found.sent:,} sent",
         rate(found.sent_per_s),
         f"{found.in_flight:,} in flight",
@@ -25,3 +26,9 @@ def live_line(found: Snapshot) -> str:
     if found.waiting:
         parts.append(f"{found.waiting:,.0f} waiting")
     return "  ".join(parts)
+
+
+def length_line(found: Snapshot) -> str | None:
+    """How long requests will still be sent, None where that is not known."""
+    left = found.to_go_s
+    return None if left is None else f"the last request is due in {duration(left)}"

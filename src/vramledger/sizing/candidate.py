@@ -208,6 +208,11 @@ class Sizing:
         return tuple(best for best in bests if best is not None)
 
     @property
+    def evidence(self) -> bool:
+        """Whether any of `serving` was seen to serve with step times that are evidence for it."""
+        return any(c.simulated is None or c.simulated.evidence for c in self.serving)
+
+    @property
     def cheapest(self) -> Candidate | None:
         """Of `serving` with a price, the one that costs least; None without prices."""
         priced = [c for c in self.serving if c.price_per_hour is not None]

@@ -19,7 +19,6 @@ from truth_server import TrueRequest, truth_server
 from vramledger.record.requests import RequestRecord
 from vramledger.trial.client.client import Client
 from vramledger.trial.client.health import Health
-from vramledger.trial.client.single import Kept
 from vramledger.trial.wire.target import Target
 
 pytestmark = pytest.mark.skipif(
@@ -29,11 +28,24 @@ pytestmark = pytest.mark.skipif(
 TTFT_S, P99_GAP_S = 0.005, 0.005
 
 
+class Rows:
+    """Keeps what has ended."""
+
+    def __init__(self) -> None:
+        self.ended: list[RequestRecord] = []
+
+    def begin(self, record: RequestRecord) -> None:
+        """It will end too."""
+
+    def append(self, record: RequestRecord) -> None:
+        self.ended.append(record)
+
+
 def played(
     url: str, streams: int, requests: int, tokens: int, zero_ns: int
 ) -> tuple[list[RequestRecord], Health]:
     """So many requests in a closed loop, and how the client was."""
-    kept = Kept()
+    kept = Rows()
 
     async def run() -> Health:
         load = (planned(number, tokens=tokens) for number in range(requests))
@@ -43,7 +55,7 @@ def played(
         return client.health
 
     health = uvloop.run(run())
-    return kept.rows, health
+    return kept.ended, health
 
 
 def error_of_first_s(record: RequestRecord, true: TrueRequest, zero_ns: int) -> float:

@@ -50,6 +50,13 @@ def test_each_rule_is_said_with_its_figure_and_the_remedy() -> None:
     )
 
 
+def test_a_client_without_sockets_is_the_bottleneck() -> None:
+    assert bottleneck(replace(SOUND, no_sockets=1200)) == (
+        "The client was the bottleneck: it had no socket for 1,200 requests (see ulimit -n); use more workers, or cores "
+        "that nothing else uses."
+    )
+
+
 def test_health_survives_its_way_through_json() -> None:
     assert Health.from_json(json.loads(json.dumps(SOUND.to_json()))) == SOUND
 

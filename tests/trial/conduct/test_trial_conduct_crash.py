@@ -6,6 +6,7 @@ import signal
 import subprocess
 import time
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from statistics import median
 from typing import Any
@@ -28,9 +29,13 @@ from trial_command import (
 )
 from vramledger.record.description import read_description
 from vramledger.record.document import Ended
+from vramledger.record.merging import BEGUN
+from vramledger.record.requests import REQUESTS
 from vramledger.record.run import read_run
+from vramledger.record.segments import segments, whole_batches
 from vramledger.record.soundness import check_sound
 from vramledger.trial.conduct.resume import known
+from vramledger.trial.conduct.summary import trial_of
 
 COUNT = 80
 GAP_S = 0.05
@@ -172,21 +177,54 @@ def test_a_worker_that_is_killed_is_an_event_and_decides_nothing(
     assert set(rows) >= set(range(1, COUNT, 2))  # the other worker's share is whole
 
 
+def _on_disk(folder: Path) -> tuple[dict[str, dict[str, Any]], int]:
+    """Requests that ended, by the server's name for them, and how many were sent."""
+    ended: dict[str, dict[str, Any]] = {}
+    sent: set[int] = set()
+    for name in (REQUESTS.name, BEGUN):
+        for batch in whole_batches(REQUESTS, segments(folder, name)):
+            for row in batch.to_pylist():
+                sent.add(row["request_id"])
+                if name == REQUESTS.name and row["server_request_id"] is not None:
+                    ended[row["server_request_id"]] = row
+    return ended, len(sent)
+
+
+def _loses_less_than_a_second(server: Rehearsed, folder: Path, died_s: float) -> None:
+    """All that the server had done a second before is on disk, to the token, and all that it had been sent by then."""
+    zero_s = trial_of(read_description(folder))["zero_ns"] / 1e9
+    ended, sent = _on_disk(folder)
+    true = [row for row in server.true_rows(0) if float(row["received_s"]) > zero_s]
+    for row in true:
+        if float(row["done_s"]) < died_s - 1.0 and row["ending"] == "ok":
+            mine = ended[row["request_id"]]
+            assert mine["output_tokens_got"] == int(row["output_tokens"])
+            assert zero_s + mine["done_s"] == pytest.approx(float(row["done_s"]), abs=0.5)
+    assert sent >= sum(float(row["received_s"]) < died_s - 1.0 for row in true)
+
+
 def _killed_at_any_moment(server: Rehearsed, folder: Path, seed: int) -> None:
-    """Kill it some time after its start, whatever it does then."""
+    """Kill it some time after its start, whatever it does then: the recorder alone, or its workers with it."""
     workload = steady_workload(folder.parent / "w.parquet", COUNT, GAP_S)
     draw = random.Random(seed)
     with started(server.address, workload, folder) as process:
-        time.sleep(draw.uniform(0.5, 9.0))
+        time.sleep(draw.uniform(0.5, 12.0))
         ended = process.poll() is not None
+        with_it = worker_pids(folder) if seed % 2 else []
+        died_s = time.monotonic()
+        for pid in with_it:
+            with suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
         process.kill()
         process.wait()
     for pid in worker_pids(folder):
         await_gone(pid)
     if not (folder / "run.json").exists():  # it had not begun to record
         assert trial_run(server.address, workload, folder, "--json").returncode in (0, 3)
-    elif not ended:
-        vram(["trial", "resume", str(folder)], folder.parent)
+    elif not ended and read_description(folder).ended is None:  # else it was closed already
+        _loses_less_than_a_second(server, folder, died_s)
+        done = vram(["trial", "resume", str(folder)], folder.parent)
+        assert done.returncode in (0, 3), done.stderr
     run = read_run(folder)
     check_sound(run)
     rows = [row for row in run.requests.read(("row",))["row"].to_pylist() if row is not None]
@@ -194,7 +232,7 @@ def _killed_at_any_moment(server: Rehearsed, folder: Path, seed: int) -> None:
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_killed_at_any_moment_a_run_can_be_brought_to_its_end(
+def test_killed_at_any_moment_a_run_loses_less_than_a_second_and_can_be_brought_to_its_end(
     server: Rehearsed, tmp_path: Path, seed: int
 ) -> None:
     _killed_at_any_moment(server, tmp_path / "run", seed)

@@ -1,12 +1,15 @@
 """Ctrl-C: what is under way ends or is given up, the record is closed, and the exit code is 130."""
 
 import json
+import shlex
 import signal
+import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from commands import VRAM
 from rehearse_server import Rehearsed, rehearsal
 from stored_workloads import request, stored
 from trial_command import (
@@ -17,6 +20,7 @@ from trial_command import (
     entries,
     interrupt,
     started,
+    steady_workload,
 )
 from vramledger.record.document import Ended
 from vramledger.record.run import read_run
@@ -45,6 +49,7 @@ def workload(tmp_path: Path) -> Path:
         (("--on-interrupt", "cancel"), [signal.SIGINT], "cancelled", False),
         ((), [signal.SIGINT, signal.SIGINT], "cancelled", False),
         ((), [signal.SIGTERM, signal.SIGTERM], "cancelled", False),
+        ((), [signal.SIGHUP], "drained", True),
     ],
 )
 def test_an_interrupted_run_is_closed(
@@ -92,3 +97,48 @@ def test_ctrl_c_in_the_warm_up_closes_what_there_is(
     assert process.returncode == 130
     assert "vram: interrupted." in said
     assert read_run(folder).description.ended is Ended.INTERRUPTED
+
+
+@pytest.mark.parametrize("how", [signal.SIGTERM, signal.SIGHUP])
+def test_a_signal_in_the_warm_up_ends_it_as_ctrl_c_does(
+    server: Rehearsed, workload: Path, tmp_path: Path, how: signal.Signals
+) -> None:
+    folder = tmp_path / "run"
+    with started(server.address, workload, folder) as process:
+        await_phase(folder, "warm_up", process)
+        interrupt(process, how)
+        _, err = process.communicate(timeout=SECONDS)
+    assert process.returncode == 130
+    assert err.endswith("vram: interrupted.\n")
+    assert read_run(folder).description.ended is Ended.INTERRUPTED
+    assert not (folder / "load").exists()
+    assert [each.name for each in tmp_path.iterdir() if each.name.startswith(".")] == []
+
+
+def test_a_terminal_that_goes_away_stops_the_showing_and_not_the_run(
+    server: Rehearsed, tmp_path: Path
+) -> None:
+    folder, workload = tmp_path / "run", steady_workload(tmp_path / "w.parquet", 20, 0.05)
+    with started(server.address, workload, folder, "--cold", "--json") as process:
+        await_phase(folder, "measured", process)
+        assert process.stderr is not None
+        process.stderr.close()
+        process.stderr = None
+        out, _ = process.communicate(timeout=SECONDS)
+    assert json.loads(out)["requests"]["ok"] == 20
+    assert read_run(folder).description.ended is Ended.COMPLETE
+
+
+@pytest.mark.parametrize("closed", ["<&-", ">&-", "2>&-", "<&- >&- 2>&-"])
+def test_a_trial_needs_none_of_the_standard_streams(
+    server: Rehearsed, tmp_path: Path, closed: str
+) -> None:
+    workload = steady_workload(tmp_path / "w.parquet", 5, 0.02)
+    command = shlex.join([*VRAM, "trial", "run", "--url", server.address, "--workload", str(workload), "-o", "run", "--cold"])  # fmt: skip
+    done = subprocess.run(
+        ["/bin/sh", "-c", f"{command} {closed}"], cwd=tmp_path, timeout=SECONDS, capture_output=True, check=False
+    )  # fmt: skip
+    assert done.returncode in (0, 3)
+    run = read_run(tmp_path / "run")
+    check_sound(run)
+    assert run.requests.rows == 5

@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 
 from rehearse_server import Rehearsed, rehearsal
+from stored_workloads import request, stored
 from trial_command import result_of, steady_workload, trial_run
 from vramledger.record.run import read_run
 from vramledger.trial.server import ask_server
@@ -126,10 +127,19 @@ def test_no_name_and_no_tls_are_said(server: Rehearsed, workload: Path) -> None:
             ("--interval", "1ms"),
             "--interval 1ms is shorter than 50ms, which would load the server.",
         ),
+        (
+            ("--interval", "250"),
+            ("--interval 250 is 250 s between two samples, in which a full cache and a queue come and go unseen; take 10s or "
+            "less. A number without a unit is in seconds: write 250ms for a quarter of one."),
+        ),
         (("--key-env", "NO_SUCH_KEY"), "$NO_SUCH_KEY holds no API key; put the key there, on one line."),
         (
             ("--key-env", "A", "--key-file", "b"),
             "--key-env and --key-file both name a key; give one of them.",
+        ),
+        (
+            ("--body", '{"temperature": NaN}'),
+            """--body {"temperature": NaN} is no JSON object; give fields for every request, such as '{"temperature": 0}'.""",
         ),
         (("--closed", "0"), "--closed 0 is no number of clients; take 1 or more."),
         (
@@ -169,6 +179,16 @@ def test_a_full_disk_ends_the_trial_with_a_sentence(server: Rehearsed, tmp_path:
     assert done.returncode == 2
     assert "cannot be written: File too large" in done.stderr
     assert "Traceback" not in done.stderr
+
+
+def test_a_model_that_is_not_served_is_told_from_those_that_are(
+    server: Rehearsed, workload: Path
+) -> None:
+    served = json.loads(server.get("/v1/models")[1])["data"][0]["id"]
+    assert refusal(server.address, workload, "--model", "no-such-model") == (
+        "Unknown model 'no-such-model' in --model; nothing known comes near it. "
+        f"{server.address} serves {served}."
+    )
 
 
 def test_a_server_that_answers_nothing_decides_nothing(workload: Path, tmp_path: Path) -> None:
@@ -218,3 +238,50 @@ def test_the_key_is_sent(workload: Path) -> None:
     assert done.returncode in (2, 3)  # it is no real server
     assert set(seen) == {f"Bearer {KEY}"}
     assert KEY not in done.stderr
+
+
+def test_more_clients_than_sockets_are_refused(workload: Path, tmp_path: Path) -> None:
+    def limited() -> None:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (256, 256))
+
+    nobody = "http://127.0.0.1:9"
+    done = trial_run(nobody, workload, tmp_path / "run", "--closed", "500", "--workers", "2", preexec_fn=limited)  # fmt: skip
+    assert done.returncode == 2
+    assert done.stderr == (
+        "vram: --closed 500 needs 250 connections at a time in a process, and this machine lets one open 256 files "
+        "(ulimit -Hn); raise that, give more --workers, or take fewer clients.\n"
+    )
+    done = trial_run(nobody, workload, tmp_path / "run", "--closed", "1000000", "--workers", "256")
+    assert done.returncode == 2
+    assert " take fewer clients" in done.stderr
+
+
+def test_a_client_without_sockets_records_that_and_decides_nothing(
+    server: Rehearsed, tmp_path: Path
+) -> None:
+    rows = (request(row, arrival_s=0.0, input_tokens=20, output_tokens=60) for row in range(150))
+    workload = stored(tmp_path / "w.parquet", rows)
+
+    def limited() -> None:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (64, 64))
+
+    options = ("--cold", "--json", "--workers", "1")
+    done = trial_run(server.address, workload, tmp_path / "run", *options, preexec_fn=limited)
+    assert done.returncode == 3, done.stderr
+    found = json.loads(done.stdout)
+    assert found["requests"]["offered"] == 150
+    assert "no_sockets" in [each["class"] for each in found["errors"]]
+    assert "it had no socket for" in done.stdout
+
+
+def test_a_run_that_cannot_begin_leaves_nothing(
+    server: Rehearsed, workload: Path, tmp_path: Path
+) -> None:
+    def limited() -> None:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (100, 100))
+
+    done = trial_run(server.address, workload, tmp_path / "run", preexec_fn=limited)
+    assert done.returncode == 2
+    assert "cannot be written: File too large" in done.stderr
+    assert not (tmp_path / "run").exists()
+    assert [each.name for each in tmp_path.iterdir() if each.name.startswith(".")] == []

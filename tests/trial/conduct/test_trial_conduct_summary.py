@@ -10,9 +10,12 @@ import pytest
 from commands import said, vram_here
 from recorded_runs import measured_run
 from recorded_trials import GIB, described, small_trial
+from vramledger.errors import BadInput
+from vramledger.record.journal import Entry
 from vramledger.record.recorded_run import RecordedRun
 from vramledger.record.run import read_run
-from vramledger.trial.conduct.summary import summarise
+from vramledger.trial.conduct.history import story_of
+from vramledger.trial.conduct.summary import summarise, trial_of
 
 
 def test_figures_are_those_of_the_measured_part(tmp_path: Path) -> None:
@@ -80,7 +83,7 @@ def test_runs_are_listed_whatever_their_state(tmp_path: Path) -> None:
     (runs / "c-broken" / "run.json").write_text("{")
     (runs / "not-a-run").mkdir()
     found = json.loads(done.stdout)["runs"]
-    assert [(each["ended"], each["requests"]) for each in found] == [("complete", 5), (None, None)]
+    assert [(each["ended"], each["requests"]) for each in found] == [("complete", 4), (None, None)]
     assert "not closed: vram trial resume" in shown
     broken = json.loads(vram_here(["trial", "list", "--json"], tmp_path).stdout)["runs"][2]
     assert "is not a JSON object" in broken["problem"]
@@ -106,7 +109,8 @@ def test_our_own_exports_hold_the_rows_and_the_summary(exported: Path) -> None:
     assert [row["row"] for row in rows] == ["0", "1", "2", "3"]
     assert rows[1]["chunk_offset_us"] == "[0, 10000, 40000]"
     assert rows[3]["first_content_s"] == ""
-    assert loaded(exported / "json" / "trial.json")["requests"]["offered"] == 4
+    shown = json.loads(vram_here(["trial", "show", "run", "--json"], exported).stdout)
+    assert loaded(exported / "json" / "trial.json") == shown
     lines = (exported / "json" / "requests.jsonl").read_text().splitlines()
     assert [json.loads(line)["outcome"] for line in lines] == ["ok", "ok", "ok", "rejected"]
 
@@ -185,3 +189,27 @@ def test_sizing_takes_the_most_that_was_held(tmp_path: Path) -> None:
         "--from-run takes load and lengths from what a trial held; leave out --users, --concurrent, --rate, --profile and "
         "--workload."
     )
+
+
+@pytest.mark.parametrize(
+    "details",
+    [{}, {"health": []}, {"health": {"late_dispatch_s": 1}}],
+)
+def test_a_journal_whose_lines_lack_what_belongs_to_them_is_refused(
+    details: dict[str, Any],
+) -> None:
+    with pytest.raises(BadInput) as refused:
+        story_of([Entry(1.0, "worker_ended", details)])
+    assert str(refused.value) == (
+        "A line of the run's journal lacks what belongs to its event; use an unchanged copy of the run."
+    )
+
+
+@pytest.mark.parametrize("value", [1, [1], "x", None])
+def test_texts_of_a_trial_that_are_none_are_refused(value: Any) -> None:
+    about = described(trial={"unseen": value})
+    with pytest.raises(
+        BadInput,
+        match=r"trial\.unseen in its run\.json is no list of texts; use an unchanged copy\.$",
+    ):
+        trial_of(about)

@@ -39,7 +39,10 @@ def test_drafts_under_made_text_leave_decode_lines_without_a_verdict(tmp_path: P
         stated = trial_run(
             server.address, workload, tmp_path / "stated", "--json", "--cold", "--acceptance-length", "2.4"
         )  # fmt: skip
-    assert result_of(done)["unjudgeable"] == [{"line": "itl_s", "message": WHY}]
+    assert done.returncode == 3  # the contract is left open
+    found = json.loads(done.stdout)
+    assert found["unjudgeable"] == [{"line": "itl_s", "message": WHY}]
+    assert WHY in [each["reason"] for each in found["contract"]["lines"]]
     kept = json.loads((tmp_path / "run" / "run.json").read_text())
     assert kept["trial"]["unjudgeable"] == [{"line": "itl_s", "why": WHY}]
     assert f"no verdict: {WHY}" in vram_here(["trial", "show", "run"], tmp_path).stdout

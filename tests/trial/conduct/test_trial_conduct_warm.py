@@ -4,13 +4,17 @@ import json
 import os
 from pathlib import Path
 
+import pytest
+
 from commands import vram
 from nvml_stand_in import built_nvml
 from rehearse_server import rehearsal
-from vramledger.record.document import Ended, Origin
+from vramledger.errors import BadInput
+from vramledger.record.document import Description, Ended, Origin
 from vramledger.record.run import read_run
 from vramledger.record.samples import GPU
 from vramledger.trial.conduct.course import cores_for
+from vramledger.trial.conduct.readiness_told import readiness_of
 
 
 def test_a_server_that_answers_steadily_is_ready(tmp_path: Path) -> None:
@@ -80,6 +84,14 @@ def test_a_server_that_fails_every_request_is_not_ready(tmp_path: Path) -> None:
     assert found["reason"] == "no request is answered (http_500)"
     assert read_run(tmp_path / found["run"]).description.ended is Ended.CUT
     assert vram(["trial", "show", found["run"]], tmp_path).returncode == 1
+
+
+@pytest.mark.parametrize("told", [7, {}, {"ready": True, "waited_s": "x"}, []])
+def test_a_gate_whose_description_is_damaged_is_refused(told: object) -> None:
+    about = Description(origin=Origin.MEASURED, name="gate").model_copy(update={"readiness": told})
+    read = Description.model_validate_json(about.model_dump_json())
+    with pytest.raises(BadInput, match="readiness in its run"):
+        readiness_of(read)
 
 
 def test_workers_have_cores_of_their_own_where_there_are_enough() -> None:

@@ -253,6 +253,22 @@ def test_prompts_shorter_than_a_template_are_sent_as_short_as_can_be(tmp_path: P
     assert prompt(next(open_load(found.job, 0, 1))) == []
 
 
+def test_requests_longer_than_the_server_takes_are_foretold(tmp_path: Path) -> None:
+    lengths = ((90, 10), (90, 11), (101, None), (50, 60))
+    rows = [
+        request(number, arrival_s=float(number), input_tokens=asked, output_tokens=answer)
+        for number, (asked, answer) in enumerate(lengths)
+    ]
+    path = stored(tmp_path / "w.parquet", rows)
+    said = (
+        "Requests of more than the 100 tokens that the server takes, prompt and answer: 3 of the load's 4; they are sent, and "
+        "count as it answers them."
+    )
+    assert said in prepared(path, tmp_path, context=100).report.sentences()
+    assert said not in prepared(path, tmp_path, context=200).report.sentences()
+    assert prepared(path, tmp_path).report.too_long == 0
+
+
 def test_a_workload_without_a_request_that_can_be_sent_is_refused(tmp_path: Path) -> None:
     path = stored(tmp_path / "w.parquet", [request(0, arrival_s=0.0, output_tokens=1)])
     with pytest.raises(CannotKnow) as raised:
@@ -308,6 +324,10 @@ def test_prompts_of_ones_own_replace_made_ones(path: Path, tmp_path: Path) -> No
     assert [json.loads(each.body)["prompt"] for each in sent[:3]] == ["one", "two", "one"]
     assert {each.input_tokens for each in sent} == {None}
     assert found.report.sentences() == (
+        (
+            "Prompts of your own are as long as they are: the lengths of prompts that the workload has are not sent, those of "
+            "answers are."
+        ),
         (
             "Prompts of your own: 2 for 48 requests; they repeat, so the prefix cache is warmer than under "
             "prompts that differ."

@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 from vramledger.plan.requirement import Contract, LatencyLimit
 from vramledger.record.outcome import Outcome
 from vramledger.record.requests import RequestRecord
@@ -59,6 +61,14 @@ def test_failed_requests_are_not_counted() -> None:
     assert report.inputs[0].exact is None
     assert report.sentence() == (
         "Nobody counted the tokens of prompts, so their lengths are not checked."
+    )
+
+
+def test_prompts_of_which_no_length_was_asked_are_not_called_uncounted() -> None:
+    report = verify([replace(record(0, 100, 100), input_tokens_asked=None)])
+    assert report.inputs == ()
+    assert report.sentence() == (
+        "Prompts are as long as those of your file; no length was asked of them."
     )
 
 

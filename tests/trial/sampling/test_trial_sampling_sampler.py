@@ -133,6 +133,21 @@ def test_a_gap_that_lasts_to_the_end_says_so() -> None:
     ]
 
 
+def test_a_source_that_fails_as_nobody_foresaw_is_a_gap_and_goes_on() -> None:
+    def fails() -> None:
+        raise ZeroDivisionError
+
+    kept, source = Kept(), Scripted("a", fails, fails, well)
+    with Sampler([source], kept, time.monotonic_ns(), 0.02) as sampler:
+        until(lambda: source.taken > 4)
+        sampler.check()
+    assert events(without_slowness(kept)) == [("gap_began", "defect"), ("gap_ended", "defect")]
+    assert (
+        kept.notes[0][2]["why"] == "reading it failed on a defect of vramledger (ZeroDivisionError)"
+    )
+    assert source.closed
+
+
 def test_everything_is_asked_once_more_at_the_end() -> None:
     kept, source = Kept(), Scripted("a", well)
     sampler = Sampler([source], kept, time.monotonic_ns(), interval_s=60)

@@ -14,6 +14,7 @@ from vramledger.simulate.planned import Planned, is_plan, planned
 from vramledger.trial.conduct.asked import TrialAsked
 from vramledger.trial.conduct.on_interrupt import OnInterrupt
 from vramledger.trial.prompts.body import extra_fields
+from vramledger.units import format_seconds
 from vramledger.workload.operators.prepared import Part
 from vramledger.workload.scenarios import DEFINITIONS
 
@@ -24,6 +25,7 @@ _RUNS: Final = Path("runs")
 _MOST_RATE: Final = 1000.0
 _MOST_ACCEPTED: Final = 64
 _SHORTEST_INTERVAL_S: Final = 0.05
+_LONGEST_INTERVAL_S: Final = 10.0
 _LONGEST_S: Final = 366 * 86_400.0
 
 
@@ -35,12 +37,13 @@ def trial_asked(asked: Mapping[str, Any]) -> TrialAsked:
         UnknownName: a scenario that is none.
         CannotKnow: a plan that is no single deployment.
     """
+    url = _url(asked)
     plan = _planned(asked)
     if asked["key_env"] and asked["key_file"]:
         raise BadInput("--key-env and --key-file both name a key; give one of them.")
     duration = asked["duration"]
     return TrialAsked(
-        url=asked["url"],
+        url=url,
         part=_part(asked, plan),
         api=asked["api"],
         model=asked["model"],
@@ -67,6 +70,8 @@ def trial_asked(asked: Mapping[str, Any]) -> TrialAsked:
         asked=None if plan is None else _deployment(plan),
         contract=None if plan is None else plan.contract,
         acceptance_length=_acceptance(asked["acceptance_length"]),
+        trace_ids=asked["trace_ids"],
+        stages=asked["stages"],
     )
 
 
@@ -82,6 +87,17 @@ def new_folder(what: str) -> Path:
     wanted = _RUNS / folder_name(datetime.now(UTC), what)
     names = chain((wanted.name,), (f"{wanted.name}-{number}" for number in count(2)))
     return next(path for name in names if not (path := _RUNS / name).exists())
+
+
+def _url(asked: Mapping[str, Any]) -> str:
+    given = asked["url"]
+    if given is not None:
+        return str(given)
+    if "://" in (asked["plan"] or ""):
+        raise BadInput(f"The server's address is an option: vram trial run --url {asked['plan']}.")
+    raise BadInput(
+        "State the server with --url, such as http://localhost:8000; vram rehearse serves one to practise on."
+    )
 
 
 def _planned(asked: Mapping[str, Any]) -> Planned | None:
@@ -122,6 +138,11 @@ def _interval(text: str) -> float:
     found = _time("--interval", text)
     if found < _SHORTEST_INTERVAL_S:
         raise BadInput(f"--interval {text} is shorter than 50ms, which would load the server.")
+    if found > _LONGEST_INTERVAL_S:
+        raise BadInput(
+            f"--interval {text} is {format_seconds(found)} between two samples, in which a full cache and a queue come and go "
+            "unseen; take 10s or less. A number without a unit is in seconds: write 250ms for a quarter of one."
+        )
     return found
 
 

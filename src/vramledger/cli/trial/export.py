@@ -32,7 +32,7 @@ def command(run: Path, name: str, out: Path) -> int:
     """Write a trial as files that other programs read.
 
     Files in the form of other tools count as those do: from when a request was sent, failures left out of percentiles.
-    What such a form asks for and a trial does not know is null.
+    What such a form asks for and a trial does not know is null, or what that tool writes for nothing.
     """
     need_full("vram trial export", READING)
     from vramledger.record.run import read_run

@@ -12,7 +12,7 @@ from vramledger.trial.conduct.on_interrupt import OnInterrupt
 
 @click.command("run")
 @click.argument("plan", metavar="[PLAN]", required=False)
-@click.option("--url", required=True, help="The server, such as http://localhost:8000.")
+@click.option("--url", help="The server, such as http://localhost:8000.  [required]")
 @click.option("--workload", type=click.Path(path_type=Path), help="A stored workload (.parquet).")
 @click.option("--scenario", help="daily, peak, long-burst, tail, day or night; or one of the plan.")
 @click.option("--rate-scale", type=float, help="Factor on the rate of arrivals; 1 by default.")
@@ -20,7 +20,10 @@ from vramledger.trial.conduct.on_interrupt import OnInterrupt
     "--closed", type=int, metavar="N", help="N clients, each of which waits for its answer."
 )
 @click.option(
-    "--for", "duration", metavar="TIME", help="Send for so long (90s, 15m, 2h), again if need be."
+    "--for",
+    "duration",
+    metavar="TIME",
+    help="Send for so long (90s, 15m, 2h), again if need be; the whole workload by default.",
 )
 @click.option("--model", help="The name to ask for; the first that the server lists by default.")
 @click.option(
@@ -52,6 +55,13 @@ from vramledger.trial.conduct.on_interrupt import OnInterrupt
     metavar="X",
     help="Tokens a step with drafts, if that was set on the server.",
 )
+@click.option(
+    "--stages",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="Where gateway or engine write spans or an access log; sends trace ids.",
+)
+@click.option("--trace-ids", is_flag=True, help="Send traceparent and x-request-id.")
 @click.option("--body", metavar="JSON", help="Fields for every request, as '{\"temperature\": 0}'.")
 @click.option("--workers", type=click.IntRange(1, 256), help="Client processes; cores less one.")
 @click.option("--cold", is_flag=True, help="No warm-up; the prefix cache is emptied if it can be.")
@@ -72,8 +82,11 @@ def command(*, out: Path | None, as_json: bool, **asked: Any) -> int:
     """Send a workload to a server at the times it states, and record everything on one clock.
 
     The server is asked what it is, prompts are made to exact token counts for it, and it is warmed up before what is
-    measured. The run is written to a folder as it goes, runs/... by default. Exit code 3 says that the figures decide
-    nothing, because the client was the bottleneck or nothing was answered.
+    measured. The run is written to a folder as it goes, runs/... by default. Without --for, all of the workload is sent,
+    which takes as long as its log did.
+
+    With a plan, its contract is held against the run: exit code 1 when a line fails. Exit code 3 says that the figures
+    decide nothing, because the client was the bottleneck, nothing was answered, or there were too few requests.
     """
     need_full("vram trial run", MODULES)
     from vramledger.cli.trial.asked import folder_for, trial_asked

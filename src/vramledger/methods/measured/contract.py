@@ -36,12 +36,16 @@ class Standing(StrEnum):
 
 @frozen
 class Promise:
-    """One line of the contract: its words, what was found, and why it is not decided where it is not."""
+    """One line of the contract with what was found, and why it is not decided where it is not."""
 
-    asked: str
-    found: str
+    line: "Line"
     standing: Standing
     why: str = ""
+
+    @property
+    def is_unchecked(self) -> bool:
+        """Whether the record tells nothing about it."""
+        return self.line.holds is None and self.line.amount is None
 
 
 @frozen
@@ -147,7 +151,5 @@ def _promise(line: "Line", reasons: dict[str, str]) -> Promise:
     if line.few is not None:
         why = f"{line.few.counted:,} values, and such a percentile needs {line.few.needed:,}"
     if why or line.holds is None:
-        return Promise(
-            line.asked, line.found, Standing.OPEN, why or "a trial's record does not tell it"
-        )
-    return Promise(line.asked, line.found, Standing.HOLDS if line.holds else Standing.FAILS)
+        return Promise(line, Standing.OPEN, why or "it is not among what a trial is held against")
+    return Promise(line, Standing.HOLDS if line.holds else Standing.FAILS)

@@ -13,6 +13,11 @@ from vramledger.rehearse.http.sink import Sink
 
 _TIME: Final = re.compile(r"(\d{1,6}(?:\.\d{1,6})?)(ms|s|m)\Z", re.ASCII)
 _UNITS: Final = {"ms": 1e-3, "s": 1.0, "m": 60.0}
+_WORDS: Final = {  # of a form: what is written there
+    "SHARE": "SHARE is from 0 to 1",
+    "TIME": "TIME is such as 500ms, 5s or 2m",
+    "COUNT": "COUNT is 1 or more",
+}
 
 
 @frozen
@@ -126,4 +131,5 @@ def seconds_of(kind: type[Fault], text: str) -> float:
 def wrong(kind: type[Fault], text: str) -> BadInput:
     """The sentence about an option that means nothing."""
     given = f"{text!r} means nothing there" if text else "something is missing"
-    return BadInput(f"A fault is written as --fault {kind.form}, and {given}.")
+    words = "".join(f"; {said}" for name, said in _WORDS.items() if name in kind.form)
+    return BadInput(f"A fault is written as --fault {kind.form}, and {given}{words}.")

@@ -6,8 +6,10 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
+from vramledger.methods.measured.contract import promised
 from vramledger.record.requests import REQUESTS
 from vramledger.record.run import Run
+from vramledger.report.trial_contract import contract_json
 from vramledger.report.trial_export.export_file import ExportFile, json_file
 from vramledger.report.trial_json import trial_json
 from vramledger.trial.conduct.sent import rows
@@ -21,7 +23,8 @@ def csv_files(found: Summary) -> Iterator[ExportFile]:
 
 def json_files(found: Summary) -> Iterator[ExportFile]:
     """``trial.json``, what ``vram trial show --json`` prints, and ``requests.jsonl``, a request a line."""
-    yield json_file("trial.json", trial_json(found))
+    contract = contract_json(promised(found))
+    yield json_file("trial.json", trial_json(found) | {"contract": contract})
     yield ExportFile("requests.jsonl", (json.dumps(row) + "\n" for row in rows(found.run)))
 
 

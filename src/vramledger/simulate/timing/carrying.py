@@ -3,7 +3,7 @@
 A step's time is a sum over the host's terms; its deviation follows from theirs, whose covariance the fit has: two
 terms that the run could only tell together are sure together, and unsure where another model, layout or card takes
 them in other shares. On another card each term may be off by `HostTerm.apart` for each step of distance, and the
-band is never narrower than the shipped model's own there. Formulas: docs/explanation/calibration.md.
+band is never narrower than the shipped model's own there. Formulas: docs/explanation/host-calibration.md.
 """
 
 from collections.abc import Mapping
@@ -20,6 +20,9 @@ from vramledger.simulate.timing.step import Batch, Pricer
 from vramledger.simulate.timing.work import Work
 
 NINE_OF_TEN: Final = 1.645  # deviations
+# A fit's own deviations, times this, held nine of ten of the terms of simulated hosts (docs/explanation/host-calibration.md).
+# At home the terms' errors cancel, as it is their sum that was fitted.
+APART: Final = 2.85
 EVIDENCE: Final = ("measured", "imported")  # origins of runs that say something of a card
 HOME: Final = Band(1 / 1.05, 1.05)  # of TPOT, on the deployment that was measured
 HOME_FIRST: Final = Band(1 / 1.1, 1.1)  # of TTFT, which queues make more of
@@ -123,11 +126,11 @@ def _variance(host: Host, coefficients: Coefficients, work: Work, target: Settin
     other = host.setting.model != target.model
     kind = host.setting.mixture != target.mixture
     plain = other * _MODEL**2 + kind * _KIND**2
-    names = tuple(host.terms)
+    names, home = tuple(host.terms), _is_home(host.setting, target)
     most = 0.0
     for slope in _slopes(coefficients, host, work):
         known = [slope.get(name, 0.0) for name in names]
-        variance = sum(
+        variance = (1.0 if home else APART**2) * sum(
             known[i] * host.covariance[i][j] * known[j]
             for i in range(len(names))
             for j in range(len(names))
@@ -177,7 +180,7 @@ def _told(host: Host, fit: Fit, target: Setting, work: Work) -> tuple[str, ...]:
     first = f"Calibrated on {where}, vLLM {setting.version}"
     parts = [f"{verb}: {', '.join(measured) or 'none'}"]
     if rest:
-        parts.append(f"not determined, as the shipped model has it: {', '.join(rest)}")
+        parts.append(f"not told apart from the shipped model: {', '.join(rest)}")
     return (f"{first}; {'; '.join(parts)}.",)
 
 

@@ -49,7 +49,7 @@ class HostTerm:
 TERMS: Final = (
     HostTerm(
         BANDWIDTH, "memory bandwidth that reading weights reaches", "share of the sheet's",
-        shares=("dense_read", "expert_read"), spread=0.2, apart=0.08,
+        shares=("dense_read", "expert_read"), spread=0.2, apart=0.06,
     ),
     HostTerm(
         COMPUTE, "products of matrices", "share of the sheet's peak",
@@ -57,12 +57,12 @@ TERMS: Final = (
             "matmul_bf16", "matmul_fp8", "matmul_fp4", "matmul_int8", "matmul_weight_only", "experts_bf16",
             "experts_fp8", "experts_fp4", "experts_weight_only", "experts_mxfp4", "experts_mxfp4_fp8",
         ),
-        times=("hidden_passes", "routed_passes"), apart=0.15,
+        times=("hidden_passes", "routed_passes"), apart=0.1,
     ),
     HostTerm(
         OVERHEAD, "launches and the host's work of a step", "us a kernel",
         times=("kernel_us", "eager_kernel_us", "compiled_kernel_us", "step_us", "synchronous_us"),
-        spread=0.6, apart=0.2,
+        spread=0.6, apart=0.15,
     ),
     HostTerm(
         LINK, "collectives between GPUs", "share of the link's rate",
@@ -71,11 +71,11 @@ TERMS: Final = (
     ),
     HostTerm(
         CACHE, "memory bandwidth that reading the KV cache reaches", "share of the sheet's",
-        shares=("cache_read", "decode_attention"), apart=0.12,
+        shares=("cache_read", "decode_attention"), apart=0.1,
     ),
     HostTerm(
         ATTENTION, "attention of prompts", "share of the sheet's peak",
-        shares=("prompt_attention",), apart=0.15,
+        shares=("prompt_attention",), apart=0.1,
     ),
     HostTerm(
         REQUEST, "the host's work for each running request of a step", "us a request",
@@ -91,7 +91,7 @@ TERMS: Final = (
     ),
 )  # fmt: skip
 BY_NAME: Final = {term.name: term for term in TERMS}
-_PCIE_SPREAD: Final = 1.0  # no tensor parallelism over PCIe was measured
+_PCIE_SPREAD: Final = 0.7  # no tensor parallelism over PCIe was measured
 
 
 def spread_of(term: HostTerm, work: Work) -> float:

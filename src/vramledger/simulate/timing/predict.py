@@ -8,6 +8,7 @@ from vramledger.engine.vllm.deployment import Deployment
 from vramledger.errors import BadInput
 from vramledger.model.model import ModelKind
 from vramledger.simulate.timing.bands import Region, banded, region
+from vramledger.simulate.timing.carrying import refusals
 from vramledger.simulate.timing.closed_loop import Load, Steady
 from vramledger.simulate.timing.coefficients import Fit, shipped
 from vramledger.simulate.timing.outlook import Outlook, Prepared, outlook, prepare, waits_for_room
@@ -72,6 +73,7 @@ def answer(prepared: Prepared, load: Load, fit: Fit, *, version_known: bool = Tr
         shares=shares,
         outlook=found,
         starts=not prepared.room.shortage,
+        evidence=not refusals(prepared.deployment, fit),
         notes=_notes(prepared, load, found, around),
     )
 

@@ -24,4 +24,5 @@ class Prediction:
     shares: dict[str, float]  # seconds of a token by kind of work, neighbours' prompts among them
     outlook: Outlook
     starts: bool  # whether the ledger says that the engine starts so
+    evidence: bool  # False where a calibration is none for this deployment
     notes: tuple[str, ...]  # what was assumed, what waits, what is outside the fitted region

@@ -14,6 +14,8 @@ from vramledger.simulate.judged import Line
 from vramledger.simulate.run import NotServed, Simulation, simulate_case
 from vramledger.simulate.run import Question as Simulate
 from vramledger.simulate.serving import Serving
+from vramledger.simulate.timing.carrying import refusals
+from vramledger.simulate.timing.coefficients import Fit
 from vramledger.sizing.candidate import Candidate
 from vramledger.sizing.evaluate import Choice, Evaluator
 from vramledger.sizing.simulated.load import Playable
@@ -41,6 +43,7 @@ class Stage:
     acts: Sequence[Act]
     seed: int
     announce: Announce
+    fit: Fit | None = None  # step times of a measured host in place of the shipped ones
 
 
 def play(stage: Stage, candidate: Candidate) -> Simulated:
@@ -103,6 +106,7 @@ def _question(stage: Stage, candidate: Candidate, act: Act) -> Simulate:
         headroom=scenario.headroom,
         kind=scenario.kind,
         serving=Serving(closed=act.load.in_flight),
+        fit=stage.fit,
     )
 
 
@@ -117,6 +121,7 @@ def _run(act: Act, found: Simulation) -> ScenarioRun:
         fails=tuple(_fails(main, act)),
         basis=str(found.basis),
         notes=found.notes,
+        evidence=not refusals(found.deployment, found.question.fit),
     )
 
 

@@ -61,6 +61,7 @@ class ScenarioRun:
         None  # `main` at the slow end of the step times, None where it fails as expected
     )
     sure: bool = True
+    evidence: bool = True  # False where its step times are a calibration that is none for it
 
     @property
     def pessimistic(self) -> Seen:
@@ -80,6 +81,11 @@ class Simulated:
 
     runs: tuple[ScenarioRun, ...]
     not_played: tuple[str, ...] = ()
+
+    @property
+    def evidence(self) -> bool:
+        """Whether the step times of all of them say something of this deployment."""
+        return all(run.evidence for run in self.runs)
 
     @property
     def fails(self) -> tuple[str, ...]:

@@ -10,6 +10,7 @@ from typing import Final
 
 from vramledger.errors import BadInput
 from vramledger.frozen import frozen
+from vramledger.simulate.timing.coefficients import Fit
 from vramledger.sizing.candidate import Candidate, CardResult, Sizing
 from vramledger.sizing.evaluate import Evaluator
 from vramledger.sizing.question import Question
@@ -31,10 +32,11 @@ _CHECKED: Final = ("speed", "queue")
 
 @frozen
 class Asked:
-    """How many candidates are played, and from which seed."""
+    """How many candidates are played, from which seed, and with step times of which host."""
 
     top: int = TOP
     seed: int = 0
+    fit: Fit | None = None
 
 
 def simulated(sizing: Sizing, question: Question, asked: Asked, announce: Announce) -> Sizing:
@@ -50,7 +52,7 @@ def simulated(sizing: Sizing, question: Question, asked: Asked, announce: Announ
         raise BadInput(f"--simulate-top is {asked.top}; it must be from 1 to {_MOST}.")
     with _acts(question, asked.seed) as found:
         acts, notes = found
-        stage = Stage(Evaluator(question), acts, asked.seed, announce)
+        stage = Stage(Evaluator(question), acts, asked.seed, announce, asked.fit)
         cards = _played(stage, sizing.cards, asked.top) if acts else sizing.cards
     cards = in_order(cards, question)
     checked = (

@@ -5,6 +5,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Final, Protocol
 
 from vramledger.trial.planned import PlannedRequest
+from vramledger.trial.stages.told import traced_head
 from vramledger.trial.wire.connection import Connection
 from vramledger.trial.wire.reply import Reply
 
@@ -17,9 +18,13 @@ CANCELLED: Final = "cancelled"  # no failure: the workload's client went away as
 
 
 class Office(Protocol):
-    """What an attempt needs of the client that makes it; `head` begins every request, up to the body's length."""
+    """What an attempt needs of the client that makes it; `head` begins every request, up to the body's length.
+
+    `trace` is what requests are told apart by in other programs' logs, None where they are not.
+    """
 
     head: bytes
+    trace: str | None
 
     def want_connection(self, attempt: "Attempt", *, new: bool) -> None:
         """Give it a connection as soon as there is one."""
@@ -73,7 +78,10 @@ class Attempt:
         self.connection = connection
         self.connected_ns = _CLOCK()
         self.reply = self._office.new_reply(self)
-        connection.send(self._office.head, self.planned.body, self.reply)
+        head, trace = self._office.head, self._office.trace
+        if trace is not None:
+            head = traced_head(head, trace, self.planned.number)
+        connection.send(head, self.planned.body, self.reply)
 
     def unconnected(self, failure: str) -> None:
         """There is no connection to be had."""

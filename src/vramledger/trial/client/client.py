@@ -5,9 +5,8 @@ import time
 from collections import deque
 from collections.abc import Iterator
 from functools import partial
-from typing import Any, Final, Protocol
+from typing import Any, Final
 
-from vramledger.record.requests import RequestRecord
 from vramledger.trial.client.attempt import CANCELLED, Attempt
 from vramledger.trial.client.counts import Counts
 from vramledger.trial.client.flow import Flow, Ready
@@ -15,13 +14,14 @@ from vramledger.trial.client.health import Health, Pulse
 from vramledger.trial.client.pool import Pool
 from vramledger.trial.client.recorded import CountText, record_of
 from vramledger.trial.client.watch import lingers, overdue
+from vramledger.trial.client.without_key import Rows, WithoutKey
 from vramledger.trial.planned import PlannedRequest
 from vramledger.trial.wire.connection import Connection
 from vramledger.trial.wire.desk import Desk
 from vramledger.trial.wire.dial import Dialer
 from vramledger.trial.wire.limits import Limits
 from vramledger.trial.wire.reply import Reply
-from vramledger.trial.wire.target import Target, key_of, request_head
+from vramledger.trial.wire.target import Target, is_secret, key_of, request_head
 
 _CLOCK: Final = time.monotonic_ns
 _WATCH_S: Final = 0.1
@@ -29,17 +29,8 @@ _SPARE: Final = 8
 _MOST_SPARE: Final = 512
 _MOST_UNWRITTEN: Final = 1_000
 _SOON_NS: Final = 250_000_000
+_PAUSE_S: Final = 0.1  # of a place of a closed loop for which there was no connection
 RUN_ENDED: Final = "run_ended"
-
-
-class Sink(Protocol):
-    """Where records go."""
-
-    def begin(self, record: RequestRecord) -> None:
-        """A request is on its way."""
-
-    def append(self, record: RequestRecord) -> None:
-        """A request has ended."""
 
 
 class Client:
@@ -63,7 +54,7 @@ class Client:
         self,
         target: Target,
         load: Iterator[PlannedRequest],
-        sink: Sink,
+        sink: Rows,
         zero_ns: int,
         closed: int | None = None,
         limits: Limits | None = None,
@@ -72,11 +63,13 @@ class Client:
         loop = asyncio.get_running_loop()
         key = key_of(target)
         self._limits = limits or Limits()
-        self._sink, self._zero_ns, self._closed = sink, zero_ns, closed
+        self._sink = WithoutKey(sink, key) if key is not None and is_secret(key) else sink
+        self._zero_ns, self._closed = zero_ns, closed
         self._count = count
         self._desk = Desk(loop)
         dialer = Dialer(target, self._limits)
         self.head = request_head(target, dialer.route, key)
+        self.trace = target.trace
         self._pool = Pool(dialer, self._desk, self._limits, closed)
         self._flow = Flow(loop, load, self._send, closed)
         self._loop = loop
@@ -133,6 +126,7 @@ class Client:
             self._unread_ns,
             self._pool.most_open,
             self._reopened,
+            self.counts.failures.get("no_sockets", 0),
         )
 
     @property
@@ -168,12 +162,23 @@ class Client:
         if attempt.leaves is not None:
             attempt.leaves.cancel()
         self.counts.in_flight -= 1
-        self._flow.ended(attempt.planned, attempt.ended_ns or _CLOCK())
+        self._leave_place(attempt)
         self._unwritten.append(attempt)
         if len(self._unwritten) == 1:
             self._desk.when_idle(self._in_a_break)
         elif len(self._unwritten) > _MOST_UNWRITTEN and not self._done.done():
             self._write_one()
+        self._check_done()
+
+    def _leave_place(self, attempt: Attempt) -> None:
+        """Its place is free; a client of a closed loop does not run against a closed door without a pause."""
+        if self._closed is None or attempt.connected_ns is not None:
+            self._flow.ended(attempt.planned, attempt.ended_ns or _CLOCK())
+        else:
+            self._loop.call_later(_PAUSE_S, self._place_free, attempt)
+
+    def _place_free(self, attempt: Attempt) -> None:
+        self._flow.ended(attempt.planned, _CLOCK())
         self._check_done()
 
     def _in_a_break(self) -> bool:

@@ -124,7 +124,7 @@ class Flow:
             self._put(following, self._turns.following_ns(following, now_ns))
         if self._free is not None:
             self._free += 1
-            self._fill(now_ns)
+            self._fill(now_ns, 1)
         if following is not None:
             self.go_on()
 
@@ -145,7 +145,7 @@ class Flow:
             self._loop.call_soon(self.go_on)
             return
         if self._free:
-            self._fill(self._turns.start_ns)
+            self._fill(self._turns.start_ns, self._free)
         if self._agenda:
             self._timer.at(self._agenda[0].due_ns)
 
@@ -157,9 +157,14 @@ class Flow:
             return heappop(self._agenda)
         return None
 
-    def _fill(self, since_ns: int) -> None:
-        """Give free places of a closed loop to whose turn it is; they are due since then."""
-        while self._free and not self.stopped:
+    def _fill(self, since_ns: int, most: int) -> None:
+        """Give up to so many free places of a closed loop to whose turn it is; they are due since then."""
+        end = _CLOCK() + _SEND_NS
+        while self._free and most > 0 and not self.stopped:
+            if _CLOCK() > end:
+                self._loop.call_soon(self._fill, since_ns, most)
+                return
+            most -= 1
             while not self._line and not self.exhausted:
                 self._read_one()
             if not self._line:

@@ -36,7 +36,8 @@ class Health:
     in the kernel, less the wait for the server to accept a connection; `unread_s` the longest time that bytes
     waited to be parsed. `cpu_share` is processor time of the process over time, in the worst window of a second;
     `busy_windows` is the share of windows above 0.9. `ttft_p50_s` is the median time to the first token, for
-    comparison. `gc_s` are pauses of Python's own memory keeping. `bottleneck` is a sentence where a rule says that the client, not the server, decided the figures; None where none does.
+    comparison. `gc_s` are pauses of Python's own memory keeping. `no_sockets` counts requests for which this machine had
+    no socket left. `bottleneck` is a sentence where a rule says that the client, not the server, decided the figures; None where none does.
     """
 
     seconds: float
@@ -53,6 +54,7 @@ class Health:
     reopened: int
     ttft_p50_s: float | None = None
     bottleneck: str | None = None
+    no_sockets: int = 0
 
     def to_json(self) -> dict[str, Any]:
         """The record as a JSON object."""
@@ -97,6 +99,10 @@ RULES: Final = (
         lambda health: health.busy_windows > 0.01,
         lambda health: f"it used {health.cpu_share:.0%} of its core at worst",
     ),
+    Rule(
+        lambda health: health.no_sockets > 0,
+        lambda health: f"it had no socket for {health.no_sockets:,} requests (see ulimit -n)",
+    ),
 )
 _REMEDY: Final = "use more workers, or cores that nothing else uses"
 
@@ -137,7 +143,13 @@ class Pulse:
             gc.unfreeze()
 
     def health(
-        self, late: Sketch, ttft: Sketch, unread_ns: int, most_sockets: int, reopened: int
+        self,
+        late: Sketch,
+        ttft: Sketch,
+        unread_ns: int,
+        most_sockets: int,
+        reopened: int,
+        no_sockets: int = 0,
     ) -> Health:
         """What was measured so far, with what others measured."""
         seconds = (time.monotonic_ns() - self._began_ns) / _SECOND
@@ -157,6 +169,7 @@ class Pulse:
             most_sockets=most_sockets,
             reopened=reopened,
             ttft_p50_s=ttft.percentile(0.5),
+            no_sockets=no_sockets,
         )
         said = bottleneck(found)
         return Health(**{each.name: getattr(found, each.name) for each in fields(found)} | {"bottleneck": said})  # fmt: skip

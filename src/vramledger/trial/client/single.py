@@ -1,11 +1,12 @@
 """Some requests by themselves, for a warm-up or a probe, in the caller's own process."""
 
 import time
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 from vramledger.errors import CannotKnow
 from vramledger.record.requests import RequestRecord
 from vramledger.trial.client.client import Client
+from vramledger.trial.client.interruptible import run_interruptibly
 from vramledger.trial.client.recorded import CountText
 from vramledger.trial.planned import PlannedRequest
 from vramledger.trial.wire.limits import Limits
@@ -37,17 +38,17 @@ def fetch_all(
     zero_ns: int | None = None,
     limits: Limits | None = None,
     count: CountText | None = None,
+    ended: Callable[[RequestRecord], None] = lambda _: None,
 ) -> list[RequestRecord]:
     """Send some requests, `closed` at a time or each at its due time from now; their records in the order of their ends.
 
-    `count` counts the tokens of answers of which nobody else tells them.
+    `count` counts the tokens of answers of which nobody else tells them; `ended` is given each record as soon as it is there.
 
     Raises:
         BadInput: the target or its key cannot be used.
+        KeyboardInterrupt: Ctrl-C; what was under way is given up.
     """
-    import uvloop
-
-    kept = Kept()
+    kept = Kept(ended)
 
     async def run() -> None:
         now = time.monotonic_ns()
@@ -56,15 +57,16 @@ def fetch_all(
         await client.prepare()
         await client.run(time.monotonic_ns())
 
-    uvloop.run(run())
+    run_interruptibly(run)
     return kept.rows
 
 
 class Kept:
-    """Rows in memory."""
+    """Rows in memory, and each to `ended`."""
 
-    def __init__(self) -> None:
+    def __init__(self, ended: Callable[[RequestRecord], None]) -> None:
         self.rows: list[RequestRecord] = []
+        self._ended = ended
 
     def begin(self, record: RequestRecord) -> None:
         """Nobody watches."""
@@ -72,3 +74,4 @@ class Kept:
     def append(self, record: RequestRecord) -> None:
         """Keep it."""
         self.rows.append(record)
+        self._ended(record)

@@ -58,6 +58,7 @@ def run_worker(
     import uvloop
 
     with Recorder(Path(job.folder), job.writer) as recorder:
+        recorder.open_for_requests()
         uvloop.run(Worker(job, load, recorder, orders, reports).run())
 
 

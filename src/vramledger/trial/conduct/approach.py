@@ -1,11 +1,12 @@
 """The way to a server: what it is, how its prompts are counted, and the load made for it."""
 
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from secrets import randbits
 from typing import Final
 
-from vramledger.errors import BadInput, CannotKnow, VramError
+from vramledger.errors import BadInput, CannotKnow, UnknownName, VramError
 from vramledger.frozen import frozen
 from vramledger.plan.requirement import Contract
 from vramledger.record.outcome import Outcome
@@ -34,6 +35,7 @@ from vramledger.trial.wire.target import Target, key_of
 
 _SALT_BITS: Final = 64
 _SOME_TOKENS: Final = 4
+_NO_SUCH: Final = "http_404"
 _DRAFTS: Final = frozenset({"speculative-config", "speculative-model", "speculative-algorithm"})
 _STRUCTURED: Final = frozenset(
     {"response_format", "structured_outputs", "guided_json", "guided_regex", "guided_grammar", "guided_choice", "tools"}
@@ -72,7 +74,7 @@ def approach(asked: TrialAsked, folder: Path) -> Approached:
 
     Raises:
         BadInput: the server cannot be reached or does not accept the key, or the load cannot be made.
-        UnknownName: a scenario that is none.
+        UnknownName: a scenario that is none, or a model that is not served.
         CannotKnow: lengths cannot be made exact, or the workload lacks what is needed.
     """
     key = key_for(asked)
@@ -82,10 +84,13 @@ def approach(asked: TrialAsked, folder: Path) -> Approached:
         asked.api, _model(asked, facts), control.limit, control.fields(asked.api), asked.body
     )
     target = Target(facts.base, style.path, key_env=asked.key_env, key_file=asked.key_file)
-    lexicon = None if asked.prompts else _lexicon(asked, style, target, Asker(facts.base, key))
+    with _naming_the_served(style.model, facts):
+        lexicon = None if asked.prompts else _lexicon(asked, style, target, Asker(facts.base, key))
     own = None if asked.prompts is None else str(asked.prompts.absolute())
     settings = PromptSettings(style, lexicon, randbits(_SALT_BITS), own)
-    wanted = LoadAsked(asked.part, settings, asked.seed, asked.closed, asked.duration_s)
+    wanted = LoadAsked(
+        asked.part, settings, asked.seed, asked.closed, asked.duration_s, _context(facts)
+    )
     prepared = prepare_load(wanted, folder)
     return Approached(
         facts,
@@ -132,10 +137,38 @@ def _answered(target: Target, body: bytes) -> RequestRecord:
     record = fetch_one(target, PlannedRequest(0, None, None, body, None, None, exact=False))
     if record.outcome is not Outcome.OK:
         why = named(record.error_class).sentence if record.error_class else "It gave no reason."
-        raise CannotKnow(
+        kind = _NotFound if record.error_class == _NO_SUCH else CannotKnow
+        raise kind(
             f"The server did not answer a request of a few words ({record.error_class or record.outcome}): {why}"
         )
     return record
+
+
+class _NotFound(CannotKnow):
+    """The server knows no such path or model."""
+
+
+@contextmanager
+def _naming_the_served(model: str, facts: ServerFacts) -> Iterator[None]:
+    """Says what is served where a model that is not listed was not found; adapters answer without being listed.
+
+    Raises:
+        UnknownName: in place of that failure.
+    """
+    try:
+        yield
+    except _NotFound:
+        listed = [each.name for each in facts.models]
+        if not listed or model in listed:
+            raise
+        served = f"{facts.base} serves {', '.join(listed)}."
+        raise UnknownName("model", model, listed, "--model", served) from None
+
+
+def _context(facts: ServerFacts) -> int | None:
+    """The most tokens of a request, prompt and answer; None where the server does not tell."""
+    found = facts.seen.arguments.get("max-model-len")
+    return found if isinstance(found, int) else None
 
 
 def text_of(asked: TrialAsked, facts: ServerFacts) -> Text:

@@ -25,7 +25,8 @@ class TrialAsked:
     `model` is the name to ask for, None for the first that the server lists. `workers` is the number of client
     processes, None for one a core less one. `cold` leaves out the warm-up and asks the server to empty its prefix cache.
     `drain_s` is how long requests may be under way after the last was due. `asked` is the deployment that was ordered, `contract` what was promised. `acceptance_length` is what the user set
-    on the server for drafts, tokens a step.
+    on the server for drafts, tokens a step. With `trace_ids` requests can be told apart in the logs of others; `stages` is such
+    a log, read when the load is over.
     """
 
     url: str
@@ -55,3 +56,5 @@ class TrialAsked:
     asked: "Deployment | None" = None
     contract: Contract | None = None
     acceptance_length: float | None = None
+    trace_ids: bool = False
+    stages: Path | None = None

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
+from secrets import token_hex
 from typing import TYPE_CHECKING, Final
 
 from vramledger.frozen import frozen
@@ -20,6 +21,9 @@ from vramledger.trial.conduct.approach import Approached, approach, key_for
 from vramledger.trial.conduct.asked import TrialAsked
 from vramledger.trial.conduct.course import Conductor, Course, jobs_of
 from vramledger.trial.conduct.described import describe, moment_of
+from vramledger.trial.conduct.interrupts import ended_as_by_ctrl_c
+from vramledger.trial.conduct.sockets import check_sockets
+from vramledger.trial.conduct.staged import keep_stages
 from vramledger.trial.conduct.standing import Standing, boot_id
 from vramledger.trial.conduct.warming import warm
 from vramledger.trial.conduct.watch import Watch, pages_of
@@ -27,6 +31,7 @@ from vramledger.trial.load.rest import Rest
 from vramledger.trial.sampling import Sampler, Sources, sources_for
 from vramledger.trial.sampling.target import authorization
 from vramledger.trial.server.reset import reset_prefix_cache
+from vramledger.trial.stages.told import TRACE_DIGITS
 from vramledger.trial.wire.target import key_of
 
 if TYPE_CHECKING:
@@ -44,6 +49,7 @@ class Conducted:
     course: Course
 
 
+@ended_as_by_ctrl_c()
 def conduct(asked: TrialAsked, folder: Path, watch: Watch) -> Conducted:
     """Run a trial and record it in `folder`, which is new.
 
@@ -51,8 +57,10 @@ def conduct(asked: TrialAsked, folder: Path, watch: Watch) -> Conducted:
         BadInput: the server, the key, the load or the folder cannot be used.
         UnknownName: a scenario that is none.
         CannotKnow: lengths cannot be made exact, or nothing is answered.
+        KeyboardInterrupt: Ctrl-C, SIGTERM or the loss of the terminal, before or after the measured part.
     """
     refuse_folder(folder)
+    check_sockets(asked.closed, _workers(asked))
     with _scratch(folder) as scratch:
         watch.phase("asking the server, counting its tokens")
         found = approach(asked, scratch)
@@ -65,7 +73,7 @@ def conduct(asked: TrialAsked, folder: Path, watch: Watch) -> Conducted:
         )
         standing = _standing(asked, found, sources, folder, scratch)
         description = describe(asked, found, sources, standing)
-        with RecordedRun.start(folder, description) as run:
+        with recording(RecordedRun.start(folder, description)) as run:
             with writable(folder):
                 scratch.rename(folder / LOAD)
             course = _recorded(run, asked, found, sources, standing, watch)
@@ -73,10 +81,20 @@ def conduct(asked: TrialAsked, folder: Path, watch: Watch) -> Conducted:
     return Conducted(folder, course)
 
 
+@contextmanager
+def recording(run: RecordedRun) -> Iterator[RecordedRun]:
+    """The run while it is recorded; where an error closes it, what only workers needed goes as well."""
+    try:
+        with run:
+            yield run
+    finally:
+        if run.closed:
+            shutil.rmtree(run.folder / LOAD, ignore_errors=True)
+
+
 def close(run: RecordedRun, ended: "Ended") -> None:
-    """Make the tables and seal the run; what only workers needed goes."""
+    """Make the tables and seal the run."""
     watch_s = time.time()
-    shutil.rmtree(run.folder / LOAD, ignore_errors=True)
     run.close(ended, moment_of(watch_s))
 
 
@@ -119,7 +137,8 @@ def warm_up_part(run: RecordedRun, standing: Standing, now_s: float, first: int 
     """
     run.note(now_s, "phase", name="warm_up")
     count = text_counter(standing.tokenizer)
-    found = warm(standing.target, standing.load, run.append, standing.zero_ns, first, count)
+    plain = replace(standing.target, trace=None)  # its numbers are those of the load too
+    found = warm(plain, standing.load, run.append, standing.zero_ns, first, count)
     run.note(
         (time.monotonic_ns() - standing.zero_ns) / 1e9,
         "warm_up_ended",
@@ -151,6 +170,7 @@ def _recorded(
             warm_up_part(run, standing, now_s())
         course = measured_part(run, standing, sampler, watch)
         watch.phase("closing the record")
+    keep_stages(run, standing)
     run.note(now_s(), "phase", name="closing")
     return course
 
@@ -160,10 +180,13 @@ def _standing(
 ) -> Standing:
     job = found.prepared.job
     source = Path(job.workload)
+    traces = asked.trace_ids or asked.stages is not None
     if source.parent == scratch.absolute():  # made for this load; it moves into the run's folder
         job = replace(job, workload=str(folder.absolute() / LOAD / source.name))
     return Standing(
-        target=found.target,
+        target=replace(found.target, trace=token_hex(TRACE_DIGITS // 2))
+        if traces
+        else found.target,
         load=job,
         load_sha256=file_sha256(source),
         workers=_workers(asked),
@@ -181,6 +204,9 @@ def _standing(
         prompts_said=found.said,
         kv_tokens=found.facts.seen.kv_tokens,
         tokenizer=found.tokenizer,
+        stages=None if asked.stages is None else str(asked.stages.absolute()),
+        clock_ahead_s=found.facts.clock_offset_s,
+        clock_error_s=found.facts.clock_error_s,
         warnings=(*found.warnings, *found.effects, *found.prepared.report.sentences()),
         unseen=(*found.facts.unseen, *sources.unseen),
     )
@@ -190,7 +216,7 @@ def _workers(asked: TrialAsked) -> int:
     """As asked, else one a core less one for this process; in a closed loop no more than there are places."""
     cores = len(os.sched_getaffinity(0))
     wanted = asked.workers or min(max(cores - 1, 1), _MOST_WORKERS)
-    return wanted if asked.closed is None else min(wanted, asked.closed)
+    return wanted if asked.closed is None else max(min(wanted, asked.closed), 1)
 
 
 @contextmanager

@@ -3,6 +3,7 @@
 import os
 import time
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any, Final
 
 from vramledger.errors import CannotKnow
@@ -195,11 +196,14 @@ class Conductor:
         length = load.duration_s if load.duration_s is not None else load.period_s
         return self._began_s + length - self._position_s
 
+    @property
+    def _is_unbounded(self) -> bool:
+        """Whether only the last answer tells when the load is over."""
+        load = self._standing.load
+        return load.closed is not None and load.duration_s is None
+
     def _load_is_over(self, now: float) -> bool:
-        unbounded = (
-            self._standing.load.closed is not None and self._standing.load.duration_s is None
-        )
-        return not unbounded and now > self._over_s()
+        return not self._is_unbounded and now > self._over_s()
 
     def _cancel(self, crew: Crew) -> None:
         self._watch.phase("ending what is under way")
@@ -210,7 +214,8 @@ class Conductor:
         now = self.now_s
         if now - self._shown_s >= _SHOW_S:
             self._shown_s = now
-            self._watch.show(self._recent.snapshot(now, crew.workers, self._sampler))
+            seen = self._recent.snapshot(now, crew.workers, self._sampler)
+            self._watch.show(replace(seen, over_s=None if self._is_unbounded else self._over_s()))
 
     def _take_leave(self, crew: Crew) -> tuple[str, ...]:
         """Say who was lost."""

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from itertools import pairwise
 from typing import Any
 
+from vramledger.errors import BadInput
 from vramledger.frozen import frozen
 from vramledger.record.journal import Entry
 from vramledger.trial.client.health import Health
@@ -55,11 +56,25 @@ class Story:
 
 
 _TOLD = ("gap_began", "server_restarted", "counters_fell", "several_servers", "worker_lost", "gpu_xid",
-         "gpu_ecc_errors", "drain_limit", "prefix_cache_reset", "resumed", "interrupted")  # fmt: skip
+         "gpu_ecc_errors", "drain_limit", "prefix_cache_reset", "resumed", "interrupted",
+         "stages_read", "stages_unread")  # fmt: skip
 
 
 def story_of(entries: Sequence[Entry]) -> Story:
-    """The story of a journal, whether its run is closed or not."""
+    """The story of a journal, whether its run is closed or not.
+
+    Raises:
+        BadInput: a line lacks what belongs to its event.
+    """
+    try:
+        return _story(entries)
+    except (KeyError, TypeError):
+        raise BadInput(
+            "A line of the run's journal lacks what belongs to its event; use an unchanged copy of the run."
+        ) from None
+
+
+def _story(entries: Sequence[Entry]) -> Story:
     spans: list[Span] = []
     how: str | None = None
     for entry in entries:

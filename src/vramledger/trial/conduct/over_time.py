@@ -20,15 +20,16 @@ ONE_MOMENT_S: Final = 1e-4
 def rate_detail(times_s: "Floats", counts: "Floats", span: Span) -> Detail | None:
     """What happens in a second: at each of these times so much of it; None of nothing or an empty span.
 
-    What lies within one grid cell of 0.1 ms is one moment (GuideLLM's cells begin at their first event). The mean is
-    everything in the span over its length.
+    What lies within one grid cell of 0.1 ms is one moment (GuideLLM's cells begin at their first event), and what lies no
+    further outside the span belongs to it. The mean is everything in the span over its length.
     """
     import numpy as np
 
-    inside = (times_s >= span[0]) & (times_s <= span[1])
+    since = times_s - span[0]
+    inside = (since >= -ONE_MOMENT_S) & (times_s <= span[1] + ONE_MOMENT_S)
     if span[1] - span[0] <= ONE_MOMENT_S or not inside.any():
         return None
-    cells = np.floor((times_s[inside] - span[0]) / ONE_MOMENT_S)
+    cells = np.floor(since[inside].clip(min=0) / ONE_MOMENT_S)
     found, places = np.unique(cells, return_inverse=True)
     happened = np.bincount(places, counts[inside])
     moments = (found * ONE_MOMENT_S).clip(max=span[1] - span[0])

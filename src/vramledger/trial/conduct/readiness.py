@@ -11,6 +11,7 @@ from vramledger.record.outcome import Outcome
 from vramledger.record.requests import RequestRecord
 from vramledger.record.samples import GpuSample
 from vramledger.trial.client.single import fetch_all
+from vramledger.trial.conduct.interrupts import ended_as_by_ctrl_c
 from vramledger.trial.conduct.readiness_told import Readiness, Stage
 from vramledger.trial.planned import PlannedRequest
 from vramledger.trial.prompts.body import BodyMaker, BodyStyle
@@ -20,7 +21,7 @@ from vramledger.trial.sampling.source import Clock, Missed, Source
 from vramledger.trial.server import ServerFacts, ask_server
 from vramledger.trial.server.asking import Asker, Refused, base_of
 from vramledger.trial.wire.limits import Limits
-from vramledger.trial.wire.target import Target, key_of
+from vramledger.trial.wire.target import Target, key_of, route_to
 
 _POLL_S: Final = 0.5
 _A_ROUND: Final = 4
@@ -62,6 +63,7 @@ class _Gate:
     ) -> None:
         self._asked, self._phase, self._diary = asked, phase, diary
         self._base = base_of(asked.url)
+        route_to(Target(self._base))
         self._key = key_of(Target("", key_env=asked.key_env, key_file=asked.key_file))
         sources = sources_for((), server=self._base, gpu_metrics=asked.gpu_metrics)
         self._gpu: Source | None = next((s for s in sources.sources if s.name == "gpu"), None)
@@ -139,11 +141,8 @@ class _Gate:
         left = max(self._asked.within_s - self.now_s, 1.0)
         target = Target(self._base, self._style.path, self._asked.key_env, self._asked.key_file)
         planned = [self._planned() for _ in range(requests)]
-        found = fetch_all(
-            target, planned, requests, self._clock.zero_ns, limits=Limits(request_s=left)
-        )
-        for each in found:
-            self._keep(each)
+        limits = Limits(request_s=left)
+        found = fetch_all(target, planned, requests, self._clock.zero_ns, limits, ended=self._keep)
         failures = [
             each.error_class or str(each.outcome)
             for each in found
@@ -192,6 +191,7 @@ class _Gate:
             self._diary.note(stage.t_s, "stage", name=stage.name, **told)
 
 
+@ended_as_by_ctrl_c()
 def await_ready(
     asked: ReadinessAsked,
     phase: Callable[[str], None],

@@ -2,6 +2,7 @@
 
 from typing import TYPE_CHECKING, Any, Final
 
+from vramledger.errors import BadInput
 from vramledger.frozen import frozen
 from vramledger.trial.server.facts import ServerFacts
 
@@ -55,17 +56,32 @@ def to_json(found: Readiness) -> dict[str, Any]:
 
 
 def readiness_of(about: "Description") -> Readiness | None:
-    """What a run's description tells of a gate; None where it is the run of something else."""
+    """What a run's description tells of a gate; None where it is the run of something else.
+
+    Raises:
+        BadInput: it is no sound one.
+    """
     told = (about.model_extra or {}).get(KEY)
-    if not isinstance(told, dict):
+    if told is None:
         return None
-    return Readiness(
-        ready=told["ready"],
-        waited_s=told["waited_s"],
-        stages=tuple(Stage(**each) for each in told["stages"]),
-        first_s=told["first_s"],
-        round_s=tuple(told["round_s"]),
-        facts=None,
-        why=told["why"],
-        unseen=tuple(told["unseen"]),
-    )
+    try:
+        return Readiness(
+            ready=bool(told["ready"]),
+            waited_s=float(told["waited_s"]),
+            stages=tuple(_stage(each) for each in told["stages"]),
+            first_s=None if told["first_s"] is None else float(told["first_s"]),
+            round_s=tuple(float(each) for each in told["round_s"]),
+            facts=None,
+            why=str(told["why"]),
+            unseen=tuple(str(each) for each in told["unseen"]),
+        )
+    except (TypeError, KeyError, ValueError, AttributeError):
+        raise BadInput(
+            f"The run {about.name!r}: {KEY} in its run.json is damaged; use an unchanged copy."
+        ) from None
+
+
+def _stage(told: Any) -> Stage:
+    used = told["used_bytes"]
+    by_gpu = None if used is None else {str(name): int(value) for name, value in used.items()}
+    return Stage(str(told["name"]), float(told["t_s"]), by_gpu, str(told["why_not"]))

@@ -1,6 +1,7 @@
 """A run whose recorder vanished: what it still knows, and how it goes on."""
 
 import os
+import shutil
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -22,10 +23,13 @@ from vramledger.trial.conduct.conduct import (
     close,
     ended_of,
     measured_part,
+    recording,
     warm_up_part,
 )
 from vramledger.trial.conduct.described import moment_of
 from vramledger.trial.conduct.history import Story, story_of
+from vramledger.trial.conduct.interrupts import ended_as_by_ctrl_c
+from vramledger.trial.conduct.staged import keep_stages
 from vramledger.trial.conduct.standing import Standing, boot_id
 from vramledger.trial.conduct.summary import trial_of
 from vramledger.trial.conduct.watch import Watch, pages_of
@@ -54,6 +58,7 @@ class Known:
     to_s: float
 
 
+@ended_as_by_ctrl_c()
 def resume(folder: Path, watch: Watch) -> Conducted:
     """Go on with the rest of the load, on the same clock; the pause is in the journal.
 
@@ -66,7 +71,7 @@ def resume(folder: Path, watch: Watch) -> Conducted:
     """
     description = read_description(folder)
     standing = Standing.from_json(_kept(trial_of(description)))
-    with RecordedRun.resume(folder) as run:
+    with recording(RecordedRun.resume(folder)) as run:
         try:
             _check(standing, folder)
             facts = ask_server(
@@ -98,6 +103,7 @@ def resume(folder: Path, watch: Watch) -> Conducted:
             before_s = story.spans[-1].load_zero_s if rest is not None else None
             course = measured_part(run, standing, sampler, watch, rest, before_s)
             watch.phase("closing the record")
+        keep_stages(run, standing)
         run.note(_now_s(standing), "phase", name="closing")
         close(run, ended_of(course, standing))
     return Conducted(folder, course)
@@ -110,6 +116,7 @@ def close_only(folder: Path) -> None:
         BadInput: no run, still being recorded, or it cannot be written.
     """
     close_interrupted(folder, moment_of(time.time()))
+    shutil.rmtree(folder / LOAD, ignore_errors=True)
 
 
 def close_as_killed(run: RecordedRun) -> None:

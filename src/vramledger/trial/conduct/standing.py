@@ -17,7 +17,8 @@ class Standing:
     """What is needed to send the load and to watch the server.
 
     `zero_ns` is second 0 of the run on CLOCK_MONOTONIC of the boot named by `boot_id`. `load_sha256` is of the file that
-    `load` reads. `tokenizer` is a file that counts answers, where the server does not. `warnings` stand beside every figure of the run; `unseen` is what could not be learned.
+    `load` reads. `tokenizer` is a file that counts answers, where the server does not. `stages` is a file of stages,
+    on a clock that is `clock_ahead_s` ahead of ours, give or take `clock_error_s`. `warnings` stand beside every figure of the run; `unseen` is what could not be learned.
     """
 
     target: Target
@@ -38,6 +39,9 @@ class Standing:
     prompts_said: str
     kv_tokens: int | None = None
     tokenizer: str | None = None
+    stages: str | None = None
+    clock_ahead_s: float | None = None
+    clock_error_s: float | None = None
     warnings: tuple[str, ...] = ()
     unseen: tuple[str, ...] = ()
 

@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from vramledger.errors import BadInput
 from vramledger.frozen import frozen
@@ -14,6 +14,7 @@ from vramledger.trial.conduct.history import Story, story_of
 from vramledger.trial.conduct.latencies import Latencies, Measured, latencies, measured
 from vramledger.trial.conduct.server_side import ServerSide, server_side
 from vramledger.trial.conduct.steady_figures import SteadyPart, steady_figures
+from vramledger.trial.conduct.ttft_stages import TtftStages, ttft_stages
 from vramledger.trial.prompts.judgeable import Unjudgeable
 from vramledger.trial.prompts.verification import LengthReport, verify
 from vramledger.trial.wire.failures import named
@@ -66,6 +67,7 @@ class Summary:
     inconclusive: tuple[str, ...]
     steady: SteadyPart
     unjudgeable: tuple[Unjudgeable, ...] = ()
+    stages: TtftStages | None = None
 
     @property
     def description(self) -> "Description":
@@ -78,11 +80,14 @@ class Summary:
         return trial_of(self.run.description)
 
 
+_TEXTS: Final = ("warnings", "unseen")
+
+
 def trial_of(description: "Description") -> dict[str, Any]:
     """The key `trial` of a run's description.
 
     Raises:
-        BadInput: it is the run of something else.
+        BadInput: it is the run of something else, or the texts in it are none.
     """
     found = (description.model_extra or {}).get("trial")
     if not isinstance(found, dict):
@@ -90,6 +95,12 @@ def trial_of(description: "Description") -> dict[str, Any]:
             f"The run {description.name!r} is {description.origin.value} and no trial; name a folder that "
             "vram trial run wrote."
         )
+    for name in _TEXTS:
+        texts = found.get(name, [])
+        if not isinstance(texts, list) or not all(isinstance(each, str) for each in texts):
+            raise BadInput(
+                f"The run {description.name!r}: trial.{name} in its run.json is no list of texts; use an unchanged copy."
+            )
     return found
 
 
@@ -121,8 +132,22 @@ def summarise(run: Run) -> Summary:
         unseen=tuple(trial.get("unseen", ())),
         inconclusive=tuple(_inconclusive(run, story, found, told)),
         steady=steady_figures(run, story.spans, found, trial.get("kv_tokens")),
-        unjudgeable=tuple(Unjudgeable(**each) for each in trial.get("unjudgeable", ())),
+        unjudgeable=_undecided(run, trial.get("unjudgeable", [])),
+        stages=ttft_stages(run),
     )
+
+
+def _undecided(run: Run, told: Any) -> tuple[Unjudgeable, ...]:
+    rows = told if isinstance(told, list) else [told]
+    if not all(
+        isinstance(row, dict) and all(isinstance(row.get(key), str) for key in ("line", "why"))
+        for row in rows
+    ):
+        raise BadInput(
+            f"The run {run.description.name!r}: trial.unjudgeable in its run.json is no list of lines with their reasons; use an "
+            "unchanged copy."
+        )
+    return tuple(Unjudgeable(row["line"], row["why"]) for row in rows)
 
 
 def _rates(found: Measured) -> Rates:

@@ -57,6 +57,10 @@ def warm(
     round_s: list[float] = []
     stable = False
     end = time.monotonic() + _LONGEST_S
+
+    def keep(record: RequestRecord) -> None:
+        append(_numbered(record))
+
     while not stable and len(round_s) < _MOST_ROUNDS and time.monotonic() < end:
         planned = warm_up(job, _A_ROUND, first + len(round_s) * _A_ROUND)
         found = [

@@ -16,7 +16,10 @@ SERVER: Final = "target-0"
 
 @frozen
 class Snapshot:
-    """The state of a load at `t_s` of the run; rates and TTFT are of the last seconds, None where nothing happened."""
+    """The state of a load at `t_s` of the run; rates and TTFT are of the last seconds, None where nothing happened.
+
+    `over_s` is when the last request is due; None where only its own end ends the load.
+    """
 
     t_s: float
     sent: int
@@ -30,6 +33,12 @@ class Snapshot:
     kv_usage: float | None
     running: float | None
     waiting: float | None
+    over_s: float | None = None
+
+    @property
+    def to_go_s(self) -> float | None:
+        """Seconds until the last request is due, 0 where it was."""
+        return None if self.over_s is None else max(self.over_s - self.t_s, 0.0)
 
 
 class Watch(Protocol):

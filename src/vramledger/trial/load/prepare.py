@@ -34,7 +34,7 @@ class LoadAsked:
     """A load as a user asks for it: the part of a workload, and how it is sent.
 
     `closed` clients send one request after another; else the workload's own times decide. `duration_s` cuts the
-    workload, or repeats it until then.
+    workload, or repeats it until then. `context` is the most tokens of a request that the server takes, where it tells.
     """
 
     part: Part
@@ -42,6 +42,7 @@ class LoadAsked:
     seed: int = 0
     closed: int | None = None
     duration_s: float | None = None
+    context: int | None = None
 
 
 @frozen
@@ -111,13 +112,15 @@ def _counted(path: Path, rows: int, asked: LoadAsked) -> LoadReport:
         reasons = left_out(batch)
         for reason, here in reasons.items():
             lost[reason] += int(here.sum())
-        found.update(dict(_figures(batch, reasons, around)))
+        found.update(dict(_figures(batch, reasons, around, asked.context)))
     report = LoadReport(
         rows,
         dict(lost),
         drawn=found["drawn"],
         around=around,
         too_short=found["too_short"],
+        context=asked.context,
+        too_long=found["too_long"],
         cancelled=found["cancelled"],
         timed_out=found["timed_out"],
         unknown_end=found["unknown_end"],
@@ -133,7 +136,7 @@ def _counted(path: Path, rows: int, asked: LoadAsked) -> LoadReport:
 
 
 def _figures(
-    batch: "pa.RecordBatch", reasons: "dict[str, Array]", around: int
+    batch: "pa.RecordBatch", reasons: "dict[str, Array]", around: int, context: int | None
 ) -> Iterator[tuple[str, int]]:
     """Counts of a batch by the field of the report."""
     import numpy as np
@@ -145,9 +148,12 @@ def _figures(
     kept = batch.filter(pa.array(~np.logical_or.reduce(list(reasons.values()))))
     leaves = np.asarray(kept.column("cancel_after_s").is_valid())
     outcome = np.asarray(kept.column("outcome").to_pylist(), dtype=object)
-    output = column(kept, "output_tokens")
+    inputs, output = column(kept, "input_tokens").values, column(kept, "output_tokens")
+    if context is not None:
+        whole = np.maximum(inputs, around) + np.where(output.absent, 0, output.values)
+        yield "too_long", int((whole > context).sum())
     yield "drawn", int((output.absent | (output.values < 1)).sum())
-    yield "too_short", int((column(kept, "input_tokens").values < around).sum())
+    yield "too_short", int((inputs < around).sum())
     yield "cancelled", int(leaves.sum())
     yield "timed_out", int((leaves & (outcome == Outcome.TIMED_OUT)).sum())
     yield "unknown_end", int((~leaves & np.isin(outcome, [str(each) for each in _LEFT])).sum())

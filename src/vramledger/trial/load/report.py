@@ -19,6 +19,8 @@ class LoadReport:
     drawn: int = 0  # answers that the workload lacks
     around: int = 0  # tokens that the server puts around a prompt
     too_short: int = 0  # prompts of fewer tokens than these
+    context: int | None = None  # the most tokens of a request, where the server tells
+    too_long: int = 0  # requests of more
     cancelled: int = 0  # leave before the end, at a moment that the workload knows
     timed_out: int = 0  # of these, by a limit of time
     unknown_end: int = 0  # left in the workload, nobody knows when
@@ -60,6 +62,16 @@ def _prompts(report: LoadReport) -> Iterator[str]:
         yield (
             f"Prompts shorter than the {report.around:,} tokens that the server puts around each: {report.too_short:,} of the load's "
             f"{report.offered:,}; they are sent with {report.around:,}."
+        )
+    if report.too_long and report.own_prompts is None:
+        yield (
+            f"Requests of more than the {report.context:,} tokens that the server takes, prompt and answer: "
+            f"{report.too_long:,} of the load's {report.offered:,}; they are sent, and count as it answers them."
+        )
+    if report.own_prompts is not None:
+        yield (
+            "Prompts of your own are as long as they are: the lengths of prompts that the workload has are not sent, those of "
+            "answers are."
         )
     if report.own_prompts is not None and report.own_prompts < report.offered:
         yield (

@@ -88,7 +88,8 @@ def extra_fields(text: str) -> dict[str, Any]:
     """
     try:
         found = json.loads(text)
-    except (ValueError, RecursionError):
+        json.dumps(found, allow_nan=False, ensure_ascii=False).encode()
+    except (ValueError, RecursionError):  # also NaN, numbers beyond all, halves of characters
         found = None
     if not isinstance(found, dict):
         raise BadInput(

@@ -54,6 +54,8 @@ class LengthReport:
     def sentence(self) -> str:
         """What to say of it in one sentence."""
         counted = sum(each.requests - each.uncounted for each in self.inputs)
+        if not self.inputs and self.outputs:
+            return "Prompts are as long as those of your file; no length was asked of them."
         if self.max_error is None:
             return "Nobody counted the tokens of prompts, so their lengths are not checked."
         if not self.max_error:

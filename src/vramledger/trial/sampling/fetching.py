@@ -13,11 +13,13 @@ from urllib.request import getproxies, proxy_bypass
 from vramledger.deadline import within
 from vramledger.frozen import frozen
 from vramledger.trial.sampling.source import Missed
+from vramledger.trial.wire.target import is_secret
 
 MOST_BYTES: Final = 8 << 20
 ACCEPT: Final = (
     "text/plain;version=0.0.4, application/openmetrics-text;version=1.0.0;q=0.5, */*;q=0.1"
 )
+KEY_GONE: Final = b"[the key]"
 _PIECE: Final = 1 << 16
 _STALE: Final = (http.client.RemoteDisconnected, ConnectionResetError, BrokenPipeError)
 
@@ -35,7 +37,8 @@ class PageConnection:
 
     Not for use by two threads at once.
 
-    Proxies of the environment are used as by the standard library. Redirects are refused.
+    Proxies of the environment are used as by the standard library. Redirects are refused. Where a page repeats the key
+    that it was asked with, the key is taken out: pages go into records.
     """
 
     def __init__(
@@ -50,6 +53,7 @@ class PageConnection:
         self._method, self._body = method, body
         self._parts, self._timeout_s, self._most = urlsplit(url), timeout_s, most
         self._headers = {"Accept": ACCEPT, "User-Agent": "vramledger", **headers}
+        self._secret = _secret(headers)
         self._connection: http.client.HTTPConnection | None = None
 
     def get(self) -> Fetched:
@@ -97,10 +101,13 @@ class PageConnection:
         connection.request(self._method, self._path(), self._body, self._headers)
         with connection.getresponse() as response:  # its end leaves an open connection open
             body = self._body_of(response, end)
-            headers = {name.lower(): value for name, value in response.headers.items()}
+            headers = {
+                name.lower(): self._without_key(value.encode()).decode()
+                for name, value in response.headers.items()
+            }
         if response.will_close:
             self.close()
-        return Fetched(body, headers)
+        return Fetched(self._without_key(body), headers)
 
     def _body_of(self, response: http.client.HTTPResponse, end: float) -> bytes:
         if response.status // 100 != 2:
@@ -115,6 +122,9 @@ class PageConnection:
         if response.length:
             raise Missed("cut_off", "it ended before the length it had stated")
         return bytes(body)
+
+    def _without_key(self, text: bytes) -> bytes:
+        return text.replace(self._secret, KEY_GONE) if self._secret else text
 
     def _path(self) -> str:
         path = self._parts._replace(scheme="", netloc="", fragment="").geturl() or "/"
@@ -145,6 +155,12 @@ def missed_by(error: Exception) -> Missed:
         if isinstance(error, kind):
             return Missed(error_class, why)
     return Missed("connection", "the connection failed")
+
+
+def _secret(headers: Mapping[str, str]) -> bytes:
+    """The key among these headers; empty where there is none, or only a word that stands for one."""
+    key = headers.get("Authorization", "").removeprefix("Bearer ")
+    return key.encode() if is_secret(key) else b""
 
 
 def _proxy(parts: SplitResult) -> SplitResult | None:

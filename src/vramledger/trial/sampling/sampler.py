@@ -2,7 +2,8 @@
 
 A source that is slow or gone holds up no other. What was missed is told in the journal: `gap_began` with a class and a
 sentence, `gap_ended` with the moments between which nothing is known. A gap has no rows, but where the answers were
-only slow (class `slow`) it has fewer than its length would have.
+only slow (class `slow`) it has fewer than its length would have. A source that fails in a way that nobody foresaw
+(class `defect`) is a gap as well: it ends neither its thread nor the run.
 """
 
 import threading
@@ -18,6 +19,7 @@ from vramledger.trial.sampling.source import Clock, Missed, Source
 INTERVAL_S: Final = 0.25
 _STOPPING_S: Final = 10.0
 _SLOW: Final = "slow"
+_DEFECT: Final = "defect"
 
 
 class Log(Protocol):
@@ -130,10 +132,17 @@ class _Pacer:
     def _once(self) -> None:
         asked_s = self._clock.now_s()
         try:
-            taken = self._source.take(self._clock)
+            self._take(asked_s)
         except Missed as missed:
             self._open_gap(asked_s, missed.error_class, missed.why)
-            return
+        except VramError:
+            raise
+        except Exception as error:  # noqa: BLE001 - told in the journal; the other figures of the run are sound
+            why = f"reading it failed on a defect of vramledger ({type(error).__name__})"
+            self._open_gap(asked_s, _DEFECT, why)
+
+    def _take(self, asked_s: float) -> None:
+        taken = self._source.take(self._clock)
         if self._clock.now_s() - asked_s > self._interval_s:
             self._open_gap(asked_s, _SLOW, f"it takes longer than {self._interval_s:g} s")
         else:

@@ -5,7 +5,7 @@ it is no longer there. A row named `up` stands for each page that was read, so t
 """
 
 from collections.abc import Mapping
-from math import isnan, nan
+from math import isfinite, isnan, nan
 from typing import Final
 
 from vramledger.engine.metrics.names import NAMES
@@ -19,6 +19,7 @@ from vramledger.trial.sampling.target import Target
 
 UP: Final = "up"
 _START: Final = "process_start_s"
+_LATEST_S: Final = 1e11  # the year 5138
 _EACH_TIME: Final = frozenset(row.name for row in NAMES if row.shape == "gauge") - {
     "process_start_s"
 }
@@ -81,7 +82,8 @@ class ServerPage:
     def _events(self, values: Mapping[int, float], start: float | None) -> tuple[Event, ...]:
         series, names = self._reader.series, self._names
         if start is None:
-            start = next((v for number, v in values.items() if names[number] == _START), None)
+            told = (v for number, v in values.items() if names[number] == _START)
+            start = next((value for value in told if is_moment(value)), None)
         events = self._restarts.seen(start, values, self._last, series)
         if self._reader.doubled and not self._told_doubled:
             self._told_doubled = True
@@ -98,7 +100,7 @@ class ServerPage:
         for number, value in (*values.items(), *gone.items()):
             each, name = series[number], names[number]
             if name in _EACH_TIME or _differs(value, last.get(number)):
-                told = None if isnan(value) else value
+                told = value if isfinite(value) else None
                 rows.append(
                     Sample(asked_s, self.name, each.raw_name, each.kind, told, scrape_s, name, each.labels)
                 )  # fmt: skip
@@ -111,7 +113,7 @@ class ServerPage:
             if (
                 name is None
                 or self._reader.series[number].kind is MetricKind.BUCKET
-                or isnan(value)
+                or not isfinite(value)
             ):
                 continue
             before = levels.get(name)
@@ -125,9 +127,15 @@ class ServerPage:
 def started_at(headers: Mapping[str, str]) -> float | None:
     """When the process began, seconds since 1970, from the header that llama.cpp sends with its page."""
     try:
-        return float(headers["process-start-time-unix"])
+        told = float(headers["process-start-time-unix"])
     except (KeyError, ValueError):
         return None
+    return told if is_moment(told) else None
+
+
+def is_moment(value: float) -> bool:
+    """Whether a figure can be seconds since 1970 up to now, give or take what clocks are apart; a page may say anything."""
+    return isfinite(value) and 0.0 < value < _LATEST_S
 
 
 def _differs(value: float, last: float | None) -> bool:

@@ -1,6 +1,7 @@
 """The sources of a trial: the servers' pages, their GPUs wherever they are, and this machine."""
 
 from collections.abc import Sequence
+from typing import Final
 from urllib.parse import urlsplit
 
 from vramledger.errors import CannotKnow
@@ -13,6 +14,10 @@ from vramledger.trial.sampling.prometheus import PrometheusServer
 from vramledger.trial.sampling.server_page import ServerPage
 from vramledger.trial.sampling.source import Source
 from vramledger.trial.sampling.target import Target
+
+_ELSEWHERE: Final = (
+    "Where they are seen elsewhere, name a DCGM exporter or a Prometheus server with --gpu-metrics."
+)
 
 
 @frozen
@@ -54,7 +59,7 @@ def sources_for(
         return Sources(tuple(found), (why,))
     gpus = gpu_source(ours=processes)
     if isinstance(gpus, CannotKnow):
-        return Sources(tuple(found), (f"The GPUs are not sampled: {gpus}",))
+        return Sources(tuple(found), (f"The GPUs are not sampled: {gpus} {_ELSEWHERE}",))
     return Sources((*found, gpus), (), gpus.uuids, gpus.driver)
 
 

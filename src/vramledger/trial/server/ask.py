@@ -12,7 +12,7 @@ from vramledger.errors import BadInput
 from vramledger.frozen import frozen
 from vramledger.printable import without_password
 from vramledger.trial.sampling.fetching import Fetched
-from vramledger.trial.sampling.server_page import started_at
+from vramledger.trial.sampling.server_page import is_moment, started_at
 from vramledger.trial.sampling.target import authorization
 from vramledger.trial.server.asking import Asker, Refused, base_of
 from vramledger.trial.server.clock import clock_offset
@@ -28,6 +28,7 @@ from vramledger.trial.server.facts import (
     without_credentials,
 )
 from vramledger.trial.server.model_files import ModelFiles, model_files
+from vramledger.trial.wire.target import Target, route_to
 
 _DENIED: Final = ("http_401", "http_403")
 _MODELS: Final = "/v1/models"
@@ -70,10 +71,11 @@ def ask_server(
         closely: whether to compare clocks, which takes up to a second, and to read the model's files where they lie here.
 
     Raises:
-        BadInput: it cannot be reached, does not accept the key, or the log is none.
+        BadInput: it cannot be reached, the proxy is none that can be used, it does not accept the key, or the log is none.
         CannotKnow: the log is another engine's than vLLM's.
     """
     ask = Asker(base_of(url), key)
+    route_to(Target(ask.base))  # says what no request could be sent through
     listed = ask.json(_MODELS)
     _check_reached(ask.base, listed)
     models = () if isinstance(listed, Refused) else _models(listed)
@@ -185,10 +187,11 @@ def _from_page(found: Fetched, reader: PageReader, values: Mapping[int, float]) 
     first = {name: values[numbers[0]] for name, numbers in named.items()}
     configs = [reader.series[number].label_values for number in named.get("cache_config", ())]
     cache = vllm.from_cache_config(configs[0]) if configs else Seen()
+    began = first.get("process_start_s", 0.0)
     return Seen(
         arguments=cache.arguments,
         kv_tokens=_capacity(first, configs),
-        started_at=started_at(found.headers) or first.get("process_start_s"),
+        started_at=started_at(found.headers) or (began if is_moment(began) else None),
         speculative=_drafts(first.get("spec_drafts"), reader),
     )
 
@@ -202,17 +205,14 @@ def _drafts(count: float | None, reader: PageReader) -> bool | None:
 
 def _capacity(first: Mapping[str, float], configs: Iterable[Mapping[str, str]]) -> int | None:
     """KV tokens of all engines together."""
-    told = [
-        int(labels["kv_cache_size_tokens"])
-        for labels in configs
-        if labels.get("kv_cache_size_tokens", "").isdecimal()
-    ]
-    if told:
-        return sum(told)
+    told = [whole(vllm.typed(labels.get("kv_cache_size_tokens", ""))) for labels in configs]
+    known = [tokens for tokens in told if tokens is not None]
+    if known:
+        return sum(known)
     if "kv_capacity_tokens" in first:
-        return int(first["kv_capacity_tokens"])
+        return whole(first["kv_capacity_tokens"])
     if "kv_capacity_blocks" in first and "kv_block_tokens" in first:
-        return int(first["kv_capacity_blocks"] * first["kv_block_tokens"])
+        return whole(first["kv_capacity_blocks"] * first["kv_block_tokens"])
     return None
 
 

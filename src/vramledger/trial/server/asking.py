@@ -1,8 +1,9 @@
 """Questions put to a server's addresses once, each bounded in time and size."""
 
 import json
+from math import isfinite
 from typing import Any, Final
-from urllib.parse import urlsplit
+from urllib.parse import SplitResult, urlsplit
 
 from vramledger.errors import BadInput
 from vramledger.frozen import frozen
@@ -45,7 +46,7 @@ class Asker:
         if isinstance(found, Refused):
             return found
         try:
-            document = json.loads(found.body)
+            document = json.loads(found.body, parse_float=_finite, parse_constant=_finite)
         except (ValueError, RecursionError):
             return Refused("bad_json", "what it answers is not JSON")
         if not isinstance(document, dict):
@@ -77,19 +78,36 @@ class Asker:
             connection.close()
 
 
+def _finite(text: str) -> float | None:
+    """A number of a document; None for what is none (NaN, Infinity, 1e999) and could stand in no record."""
+    found = float(text)
+    return found if isfinite(found) else None
+
+
 def base_of(url: str) -> str:
     """A server's address as people give it, without `/v1` and anything after it.
 
     Raises:
         BadInput: it is no address of a web server.
     """
-    parts = urlsplit(url if "://" in url else f"http://{url}")
-    if parts.scheme not in ("http", "https") or not parts.hostname:
+    parts = _parts(url)
+    if parts is None:
         raise BadInput(
-            f"{without_password(url)} is no address of a server; give one such as "
+            f"{without_password(url) or 'An empty text'} is no address of a server; give one such as "
             "http://localhost:8000."
         )
     path = parts.path.rstrip("/")
     for end in ("/chat/completions", "/completions", "/models", "/v1"):
         path = path.removesuffix(end)
     return parts._replace(path=path.rstrip("/"), query="", fragment="").geturl()
+
+
+def _parts(url: str) -> SplitResult | None:
+    """The parts of an address, None where it is none of a web server."""
+    try:
+        parts = urlsplit(url if "://" in url else f"http://{url}")
+        known = parts.scheme in ("http", "https") and parts.hostname and parts.port != 0
+    except ValueError:  # brackets or a port that make no sense
+        return None
+    plain = parts.geturl().isprintable() and " " not in url.strip()
+    return parts if known and plain else None

@@ -47,6 +47,7 @@ _WIRE: Final = (
     _row("bad_chunk", _F, "An event of the stream is not one of the OpenAI API; the address is that of another API."),
     _row("half_json", _I, "The stream ended in the middle of an event; the server or a proxy gave up on it."),
     _row("error_in_stream", _F, "The server reported an error inside a stream that had begun well; its log says why."),
+    _row("kv_cache_full", _F, "The server's KV cache was full and it ended the answer, having no preemption; give it a larger context (llama.cpp: -c) or fewer requests at once."),
     _row("closed_mid_stream", _I, "The server closed the stream before its answer was complete; look for a restart or a proxy's time limit."),
     _row("reset_mid_stream", _I, "The connection was cut in the middle of a stream; look for a crash or a restart in the server's log."),
     _row("no_done", _I, "The stream ended without a finish reason and without [DONE]; the server or a proxy gave up on it."),
@@ -74,10 +75,19 @@ _STATUSES: Final = {
     503: "The server is overloaded, starting or stopping, and says when to come back where it does.",
     504: "A gateway gave up waiting for the server behind it.",
 }
+# What engines say in a stream when the cache is full; llama.cpp's unified pool fails every running request then
+# (https://github.com/ggml-org/llama.cpp/blob/master/tools/server/server-context.cpp).
+_CACHE_FULL: Final = ("context size has been exceeded",)
 _REDIRECT: Final = range(300, 400)
 _OTHER: Final = "The server answered with a status that the API does not have."
 
 FAILURES: Final = {each.name: each for each in _WIRE}
+
+
+def of_error(message: str) -> str:
+    """The class of an error that a server reports inside a stream, by its message."""
+    told = message.casefold()
+    return "kv_cache_full" if any(each in told for each in _CACHE_FULL) else "error_in_stream"
 
 
 def of_http(status: int) -> FailureClass:

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Final
 
 from vramledger.trial.wire.chunks import BROKEN_ENDS, DONE, BadChunk, Chunk, read_chunk
 from vramledger.trial.wire.events import EventSplitter, LineTooLong, Shape, data_of, shape_of
-from vramledger.trial.wire.failures import of_http
+from vramledger.trial.wire.failures import of_error, of_http
 from vramledger.trial.wire.limits import Limits
 from vramledger.trial.wire.tally import Tally
 
@@ -147,7 +147,7 @@ class Reply:
 
     def _chunk(self, chunk: Chunk, block: bytes, now: int) -> None:
         if chunk.error is not None:
-            self.failure = "error_in_stream"
+            self.failure = of_error(chunk.error)
             self.message = chunk.error.encode(errors="replace")[: self._limits.error_bytes]
             return
         self.tally.add(chunk, now)

@@ -19,6 +19,7 @@ CHAT: Final = "/v1/chat/completions"
 COMPLETIONS: Final = "/v1/completions"
 _PORTS: Final = {"http": 80, "https": 443}
 _LONGEST_KEY: Final = 16 << 10
+_SHORTEST_SECRET: Final = 8
 
 
 @frozen
@@ -26,7 +27,8 @@ class Target:
     """An endpoint of a server. Secrets are named, not held: `key_env` is an environment variable, `key_file` a file.
 
     `url` is the server's base, with or without ``/v1``; `path` the endpoint under it. `proxy` is the address of a
-    proxy, or None for what the environment says (HTTP_PROXY, HTTPS_PROXY, NO_PROXY), or empty for none.
+    proxy, or None for what the environment says (HTTP_PROXY, HTTPS_PROXY, NO_PROXY), or empty for none. With `trace`,
+    16 hexadecimal digits, every request carries `traceparent` and `x-request-id` made of them and its number.
     """
 
     url: str
@@ -37,6 +39,7 @@ class Target:
     ca_file: str | None = None
     check_certificate: bool = True
     proxy: str | None = None
+    trace: str | None = None
 
     def to_json(self) -> dict[str, Any]:
         """The target as a JSON object."""
@@ -113,6 +116,11 @@ def key_of(target: Target) -> str | None:
     return key
 
 
+def is_secret(key: str) -> bool:
+    """Whether a key must be taken out of what a server repeats; shorter ones, such as EMPTY, may be part of any word."""
+    return len(key) >= _SHORTEST_SECRET
+
+
 def request_head(target: Target, route: Route, key: str | None) -> bytes:
     """The head of every request to the target, up to the value of Content-Length.
 
@@ -154,7 +162,10 @@ def _proxy(target: Target, parts: SplitResult) -> SplitResult | None:
         bypassed = proxy_bypass_environment(parts.netloc.rpartition("@")[2], proxies)
         found = _parts(address, "proxy") if address and not bypassed else None
     if found is not None and found.scheme != "http":
-        raise BadInput("A proxy is spoken to in plain HTTP only; give its http:// address.")
+        raise BadInput(
+            f"The proxy {without_password(found.geturl())} wants TLS to itself, and proxies are spoken to in plain HTTP only; give "
+            "its http:// address, or name the server in $NO_PROXY."
+        )
     return found
 
 

@@ -1,8 +1,9 @@
-"""llama.cpp: /props tells the context of a slot, the slots, the model file, the template and the build.
+"""llama.cpp: /props tells the context of a slot, the slots, the model file, the template and the build; /slots whether one drafts.
 
 https://github.com/ggml-org/llama.cpp/blob/master/tools/server/README.md
 """
 
+import json
 from typing import Any, Final
 
 from vramledger.trial.server.asking import Asker, Refused
@@ -34,8 +35,21 @@ def read(ask: Asker) -> tuple[Seen, ...]:
             chat_template=text(found.get("chat_template")),
             arguments=arguments,
             sampling={name: params[name] for name in _SAMPLING if name in params},
+            speculative=_drafts(ask),
         ),
     )
+
+
+def _drafts(ask: Asker) -> bool | None:
+    """By the list of slots, which is on by default; None where it is off."""
+    found = ask.page("/slots")
+    try:
+        slots = [] if isinstance(found, Refused) else json.loads(found.body)
+    except (ValueError, RecursionError):
+        return None
+    told = [each.get("speculative") for each in slots if isinstance(each, dict)] if isinstance(slots, list) else []  # fmt: skip
+    known = [each for each in told if isinstance(each, bool)]
+    return any(known) if known else None
 
 
 READER: Final = EngineReader(

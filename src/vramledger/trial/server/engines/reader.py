@@ -1,6 +1,7 @@
 """What is known of asking one engine."""
 
 from collections.abc import Callable
+from math import isfinite
 from typing import Any
 
 from vramledger.frozen import frozen
@@ -32,6 +33,6 @@ def text(value: Any) -> str | None:
 
 def whole(value: Any) -> int | None:
     """A value that should be a count, None where it is none."""
-    if isinstance(value, bool) or not isinstance(value, int | float):
+    if isinstance(value, bool) or not isinstance(value, int | float) or not isfinite(value):
         return None
     return int(value) if value == int(value) and value >= 0 else None

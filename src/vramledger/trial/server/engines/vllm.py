@@ -4,6 +4,7 @@ https://github.com/vllm-project/vllm/tree/main/vllm/entrypoints/serve
 """
 
 from collections.abc import Mapping
+from math import isfinite
 from typing import Any, Final
 
 from vramledger.trial.server.asking import Asker, Refused
@@ -54,9 +55,10 @@ def typed(value: str) -> Any:
         return value == "True"
     for kind in (int, float):
         try:
-            return kind(value)
+            found = kind(value)
         except ValueError:
             continue
+        return found if isfinite(found) else value
     return value
 
 
