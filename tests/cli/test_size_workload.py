@@ -10,6 +10,7 @@ import pytest
 
 from recorded_workloads import CHAT, LONG, profile_of, slice_of, written
 from vramledger.cli.main import run
+from vramledger.units import round_up
 
 MODEL = "meta-llama/Meta-Llama-3.1-8B"
 HEAVY = ("duckdb", "ibis", "numba", "numpy", "plotly", "pyarrow", "scipy")
@@ -139,7 +140,8 @@ def test_a_contract_lowers_the_proposed_limit_of_a_plan(
     run(["size", str(plan)])
     assert (
         "turns away 6.25% of the requests, those of 4,097 to 9,808 tokens of input and output; it is "
-        "the smallest of the table that does not turn away more than may be (up to 7.00% may be)."
+        "the smallest of the table that does not turn away more than may be (up to 7.00% may be); the "
+        "launch above was sized with 10240."
     ) in capsys.readouterr().out
 
 
@@ -159,6 +161,7 @@ def test_success_says_without_a_plan_which_share_must_be_served(
     out = capsys.readouterr().out
     assert "DOES NOT HOLD" not in out
     assert "0.3% of the requests are longer than the 8,192 tokens" in out
+    assert "--max-model-len 4096, as in the launch above, turns away " in out
     assert "does not turn away more than may be (up to 1.00% may be)." in out
     assert run([*asked, "--success", "99"]) == 2
     assert capsys.readouterr().err == (

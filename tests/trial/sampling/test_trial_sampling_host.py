@@ -129,6 +129,8 @@ def test_gpus_of_a_server_on_this_machine_are_read_or_the_reason_told(
     monkeypatch.setattr("vramledger.trial.sampling.gpu.GpuSource", none_here)
     found = sources_for([], server="http://localhost:8000")
     assert found.unseen == (
-        ("The GPUs are not sampled: The GPUs of this machine cannot be read: NVML says no. Where they are seen elsewhere, name "
-        "a DCGM exporter or a Prometheus server with --gpu-metrics."),
+        (
+            "The GPUs are not sampled: The GPUs of this machine cannot be read: NVML says no. Where they are seen elsewhere, name "
+            "a DCGM exporter or a Prometheus server with --gpu-metrics."
+        ),
     )
