@@ -57,5 +57,7 @@ class Inventing:
             named = {"point": point.hash(base_digest), "changes": point.text}
             found = self.figures(point)
             kept = base.depth.ends and found.get("verdict") == "PASS"
-            ends = {"slow_end": True} if kept else {}
-            yield Row(point, {**named, "status": "simulated", **ends, **found})
+            holds = bool(found.pop("slow_end_holds", True))
+            verdict = {} if holds else {"verdict": "INCONCLUSIVE"}
+            ends = {"slow_end": holds, **verdict} if kept else {}
+            yield Row(point, {**named, "status": "simulated", **found, **ends})

@@ -138,6 +138,16 @@ def test_without_a_folder_the_run_gets_a_dated_one() -> None:
 @pytest.mark.parametrize(
     ("limit", "code"), [("5.0", ExitCode.HOLDS), ("0.001", ExitCode.DOES_NOT_HOLD)]
 )
+def test_a_page_that_cannot_be_written_leaves_the_run_and_says_where(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    asked = ("--workload", "w.parquet", "-o", "run", "--html", "run")
+    assert refused(capsys, LAUNCH, *CARD, *asked) == (
+        "run cannot be written: Is a directory; choose another --html. The run itself is complete, in run."
+    )
+    assert (folder / "run" / "requests.parquet").is_file()
+
+
 def test_a_plans_contract_decides(
     folder: Path, capsys: pytest.CaptureFixture[str], limit: str, code: ExitCode
 ) -> None:

@@ -95,7 +95,7 @@ def test_requests_the_model_cannot_serve_make_a_plan_not_hold(
 ) -> None:
     plan.write_text(LONG)
     said = (
-        "all: 87.5% of the requests are longer than the 40,960 tokens Qwen/Qwen3-8B is served with and "
+        "all: 87.5% of the requests are longer than the 40,960 tokens Qwen/Qwen3-8B can be served with and "
         "would be refused, and none may be; choose a model of longer context or shorter requests, or "
         "let the contract's success allow it."
     )
@@ -115,7 +115,7 @@ def test_a_profile_the_model_mostly_refuses_does_not_hold(
     first, second = capsys.readouterr().out.splitlines()[:2]
     assert first.startswith("DOES NOT HOLD: rag: ")
     assert first.endswith(
-        f"% of the requests are longer than the 2,048 tokens {model} is served with and would be "
+        f"% of the requests are longer than the 2,048 tokens {model} can be served with and would be "
         "refused, more than the 10.0% that may be; take another --profile, state your own lengths in a "
         "plan, or choose a model of longer context."
     )
@@ -128,8 +128,8 @@ def test_a_profile_with_a_tail_beyond_the_model_holds_without_it(
     options = ["--concurrent", "2", "--profile", "chat-with-documents", "--gpu", "H200-141GB-SXM"]
     assert run(["size", MODEL, *options]) == 0
     assert (
-        "chat-with-documents: 5.0% of the requests are longer than the 40,960 tokens Qwen/Qwen3-8B is "
-        "served with and would be refused; up to 10.0% may be; they are left out."
+        "chat-with-documents: 5.0% of the requests are longer than the 40,960 tokens Qwen/Qwen3-8B can "
+        "be served with and would be refused; up to 10.0% may be; they are left out."
     ) in capsys.readouterr().out
 
 
@@ -342,3 +342,27 @@ def test_tiers_exit_by_whether_anything_holds(capsys: pytest.CaptureFixture[str]
     document = json.loads(capsys.readouterr().out)
     assert [tier["nominal_gb"] for tier in document["tiers"]][:2] == [16, 24]
     assert run(["size", "deepseek-ai/DeepSeek-V3", "--tiers"]) == 1
+
+
+def test_a_load_that_nothing_is_sized_for_ends_in_a_sentence(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    assert run(["size", "Qwen/Qwen3-8B", "--rate", "1e9"]) == 2
+    said = capsys.readouterr().err
+    assert said.startswith("vram: chat: the load keeps ")
+    assert said.endswith(
+        " requests in flight at the peak, more than the 100,000,000 that are sized; check its unit "
+        "(--rate counts requests a second, --concurrent requests in flight, --users people) and the factors on it.\n"
+    )
+
+
+def test_candidates_left_out_of_the_table_are_counted_by_reason(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    assert run(["size", "Qwen/Qwen3-32B", "--concurrent", "2", "--gpu", "L40S"]) == 0
+    out = capsys.readouterr().out.splitlines()
+    (head,) = [line for line in out if line.startswith("Not in the table: ")]
+    failed, _, tried = head.split()[4:7]
+    counts = [int(line.split()[0]) for line in out[out.index(head) + 1 :] if " by " in line]
+    assert sum(counts) == int(failed) < int(tried)
+    assert "  1 by loading: L40S TP1, as-stored: Loading the weights fails: " in "\n".join(out)

@@ -10,6 +10,7 @@ import pytest
 
 from recorded_workloads import CHAT, LONG, profile_of, slice_of, written
 from vramledger.cli.main import run
+from vramledger.units import round_up
 
 MODEL = "meta-llama/Meta-Llama-3.1-8B"
 HEAVY = ("duckdb", "ibis", "numba", "numpy", "plotly", "pyarrow", "scipy")
@@ -97,8 +98,8 @@ def test_the_longest_request_of_the_log_is_served_though_no_scenario_has_it(
     short = answer(capsys, "google/gemma-2-9b-it", *asked)
     assert short["unmet"] == [
         (
-            f"{path}: 0.3% of the requests are longer than the 8,192 tokens google/gemma-2-9b-it is "
-            "served with and would be refused, and none may be; choose a model of longer context, or "
+            f"{path}: 0.3% of the requests are longer than the 8,192 tokens google/gemma-2-9b-it can "
+            "be served with and would be refused, and none may be; choose a model of longer context, or "
             "state which share served is enough (--success 0.99, or a plan's contract)."
         )
     ]
@@ -110,11 +111,14 @@ def test_a_limit_is_proposed_with_whom_it_turns_away(
     run(["size", MODEL, "--workload", str(profile), "--gpu", "L40S"])
     out = capsys.readouterr().out.splitlines()
     longest = max(map(sum, LONG))
+    launched = round_up(longest, 1024)
     assert (
-        f"Proposed context limit: --max-model-len {longest}, the smallest of the table that turns "
-        f"nobody away (the longest request has {longest:,} tokens)."
+        f"Context limit: --max-model-len {launched}, as in the launch above, turns nobody away "
+        f"(the longest request has {longest:,} tokens)."
     ) in out
-    assert out[-1] == "Add --limits for the table of limits."
+    assert out[0].startswith(f"L40S holds {MODEL} with requests of up to {launched:,} tokens.")
+    assert any(f"--max-model-len {launched}" in line for line in out if "launch:" in line)
+    assert "Add --limits for the table of limits." in out
     run(["size", MODEL, "--workload", str(profile), "--gpu", "L40S", "--limits"])
     table = capsys.readouterr().out.splitlines()
     (row,) = [line.split() for line in table if line.startswith("  8,192")]
@@ -136,7 +140,8 @@ def test_a_contract_lowers_the_proposed_limit_of_a_plan(
     run(["size", str(plan)])
     assert (
         "turns away 6.25% of the requests, those of 4,097 to 9,808 tokens of input and output; it is "
-        "the smallest of the table that does not turn away more than may be (up to 7.00% may be)."
+        "the smallest of the table that does not turn away more than may be (up to 7.00% may be); the "
+        "launch above was sized with 10240."
     ) in capsys.readouterr().out
 
 
@@ -156,6 +161,7 @@ def test_success_says_without_a_plan_which_share_must_be_served(
     out = capsys.readouterr().out
     assert "DOES NOT HOLD" not in out
     assert "0.3% of the requests are longer than the 8,192 tokens" in out
+    assert "--max-model-len 4096, as in the launch above, turns away " in out
     assert "does not turn away more than may be (up to 1.00% may be)." in out
     assert run([*asked, "--success", "99"]) == 2
     assert capsys.readouterr().err == (

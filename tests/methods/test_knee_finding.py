@@ -1,5 +1,7 @@
 """What is said where no load holds for certain, where the end is not reached, and what a search of limits leaves out."""
 
+from dataclasses import replace
+
 import pytest
 
 from made_up_subjects import Holds, MadeUp, up_to
@@ -54,6 +56,23 @@ def test_a_finding_needs_both_ends_of_the_step_times(
     holds: Holds, slow: Holds | None, finding: Finding
 ) -> None:
     assert side(holds, slow).finding is finding
+
+
+@pytest.mark.parametrize(
+    ("asked", "holds", "slow", "finding"),
+    [
+        (1.0, up_to(2), up_to(1), Finding.HOLDS),
+        (2.0, up_to(3), up_to(1), Finding.UNCERTAIN_THERE),
+        (3.0, up_to(1), up_to(1), Finding.AT_LESS_LOAD),
+        (3.0, up_to(1), None, Finding.AT_LESS_LOAD),
+        (3.0, up_to(1), nothing, Finding.NOT_AT_THE_SLOW_END),
+        (3.0, nothing, nothing, Finding.DOES_NOT_HOLD),
+    ],
+)
+def test_a_finding_is_of_the_load_that_was_asked_for(
+    asked: float, holds: Holds, slow: Holds | None, finding: Finding
+) -> None:
+    assert replace(side(holds, slow), asked=asked).finding is finding
 
 
 def test_a_decision_takes_the_safe_load_of_the_slow_end() -> None:

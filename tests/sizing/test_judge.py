@@ -46,7 +46,7 @@ def test_requests_beyond_the_model_break_a_success_line() -> None:
     text = plan("success: 0.99", profile="chat-with-documents")
     assert list(unmet(parse_plan(text))) == [
         (
-            "daily: 5.0% of the requests are longer than the 40,960 tokens Qwen/Qwen3-32B is served with "
+            "daily: 5.0% of the requests are longer than the 40,960 tokens Qwen/Qwen3-32B can be served with "
             "and would be refused, more than the 1.0% that may be; choose a model of longer context or "
             "shorter requests, or let the contract's success allow it."
         )
@@ -57,7 +57,7 @@ def test_a_contract_may_allow_requests_beyond_the_model() -> None:
     text = plan("success: 0.9", profile="chat-with-documents")
     assert list(unmet(parse_plan(text))) == []
     assert question_of(parse_plan(text)).notes[-1] == (
-        "daily: 5.0% of the requests are longer than the 40,960 tokens Qwen/Qwen3-32B is served with "
+        "daily: 5.0% of the requests are longer than the 40,960 tokens Qwen/Qwen3-32B can be served with "
         "and would be refused; up to 10.0% may be; they are left out."
     )
 

@@ -6,7 +6,7 @@ from typing import Any, Final
 
 from vramledger.cli.output import show, show_json
 from vramledger.cli.page import write_page
-from vramledger.cli.workload.progress_bar import progress_bar
+from vramledger.cli.progress_lines import progress_shown
 from vramledger.errors import BadInput, ExitCode
 from vramledger.methods.knee.find import TOLERANCE
 from vramledger.methods.simulated.knee import Finding, SimulatedKnee, simulated_knee
@@ -40,7 +40,7 @@ def answer_knee(
     Raises:
         As `simulated_knee`.
     """
-    with progress_bar("knee", "simulations") as bar:
+    with progress_shown("knee", "simulations") as bar:
         found = simulated_knee(question, bar, TOLERANCE if tolerance is None else tolerance)
     if html is not None and not isinstance(found, NotServed):
         _page(found, html)
@@ -60,7 +60,7 @@ def answer_knee(
 def _page(found: SimulatedKnee, html: Path) -> None:
     from vramledger.report.knee_html.page import to_html
 
-    with progress_bar("simulate", "requests") as bar:
+    with progress_shown("simulate", "requests") as bar:
         simulation = simulate_case(found.shown_question(), bar)
         if not isinstance(simulation, NotServed):
             simulation = with_ends(simulation, bar)
@@ -70,6 +70,8 @@ def _page(found: SimulatedKnee, html: Path) -> None:
 
 _CODES: Final = {
     Finding.HOLDS: ExitCode.HOLDS,
+    Finding.AT_LESS_LOAD: ExitCode.DOES_NOT_HOLD,
+    Finding.UNCERTAIN_THERE: ExitCode.CANNOT_KNOW,
     Finding.NOT_AT_THE_SLOW_END: ExitCode.CANNOT_KNOW,
     Finding.DOES_NOT_HOLD: ExitCode.DOES_NOT_HOLD,
     Finding.UNCERTAIN: ExitCode.CANNOT_KNOW,

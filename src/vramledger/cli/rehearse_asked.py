@@ -1,20 +1,16 @@
 """The options of ``vram rehearse``: what is rehearsed, and how it is served."""
 
-import shlex
 from collections.abc import Mapping
-from dataclasses import replace
 from math import isfinite
 from typing import Any, Final
 
+from vramledger.cli.launch_asked import case_asked
 from vramledger.cli.predict_asked import fit_of
-from vramledger.engine.read import read_launch
-from vramledger.errors import BadInput, CannotKnow
-from vramledger.ledger.case import Case
-from vramledger.ledger.question import accelerator_for, model_of
+from vramledger.errors import BadInput
 from vramledger.rehearse.faults.registry import faults_of
 from vramledger.rehearse.server import Options
 from vramledger.rehearse.subject import Lengths, Question, Subject
-from vramledger.simulate.planned import Planned, is_plan, planned
+from vramledger.simulate.planned import is_plan, planned
 
 _ENGINE: Final = "vllm"
 _FASTEST: Final = 1000.0
@@ -34,7 +30,9 @@ def question_of(asked: Mapping[str, Any]) -> Question:
     acceptance = asked["acceptance"]
     if acceptance is not None and not 0 <= acceptance <= 1:
         raise BadInput(f"--acceptance is {acceptance:g}; it is a share of the drafts, from 0 to 1.")
-    return Question(_case(asked, plan), lengths, acceptance, fit_of(asked["coefficients"]))
+    return Question(
+        case_asked(asked, plan, "rehearsed"), lengths, acceptance, fit_of(asked["coefficients"])
+    )
 
 
 def options_of(asked: Mapping[str, Any]) -> Options:
@@ -67,24 +65,6 @@ def sentence_of(subject: Subject) -> str:
         f"simulated: {subject.pool.num_blocks:,} KV blocks of {settings.block_size} tokens (expected, from the ledger), "
         f"step times {subject.basis}."
     )
-
-
-def _case(asked: Mapping[str, Any], plan: Planned | None) -> Case:
-    text = asked["launch"] if plan is None else shlex.join(plan.command)
-    version = asked["engine_version"] or (None if plan is None else plan.version)
-    launch = read_launch(text, version=version)
-    if launch.engine != _ENGINE:
-        raise CannotKnow(
-            f"The scheduler of {launch.engine} is not simulated; vllm launches are rehearsed."
-        )
-    launch = replace(launch, model=asked["model"]) if asked["model"] is not None else launch
-    if asked["gpu"] is not None:
-        card = accelerator_for(asked["gpu"])
-    elif plan is not None and len(plan.accelerators) == 1:
-        card = plan.accelerators[0]
-    else:
-        raise BadInput("State the accelerator with --gpu NAME; vram gpus lists the names.")
-    return Case(launch=launch, model=model_of(launch), accelerator=card, version=version)
 
 
 def _length(asked: Mapping[str, Any], name: str) -> float:

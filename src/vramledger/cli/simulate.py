@@ -12,7 +12,7 @@ from vramledger.cli.output import show, show_json
 from vramledger.cli.page import refuse_page, write_page
 from vramledger.cli.routing_options import routing_options
 from vramledger.cli.serving_options import serving_options
-from vramledger.errors import ExitCode
+from vramledger.errors import BadInput, ExitCode
 
 
 @click.command("simulate")
@@ -69,8 +69,8 @@ def command(*, html: Path | None, as_json: bool, **asked: Any) -> int:
     """
     need_full("vram simulate", ("duckdb", "pyarrow", "numpy", "numba", "scipy"))
     from vramledger.cli.knee_asked import answer_knee, refuse_knee_options
+    from vramledger.cli.progress_lines import progress_shown
     from vramledger.cli.simulate_asked import exit_code_of, question_of, written
-    from vramledger.cli.workload.progress_bar import progress_bar
     from vramledger.report.simulation import to_text
     from vramledger.report.simulation_json import not_served_json, to_json
     from vramledger.simulate.ends import with_ends
@@ -82,7 +82,7 @@ def command(*, html: Path | None, as_json: bool, **asked: Any) -> int:
     question = question_of(asked)
     if asked["knee"]:
         return answer_knee(question, asked["tolerance"], html, as_json=as_json)
-    with progress_bar("simulate", "requests") as bar:
+    with progress_shown("simulate", "requests") as bar:
         found = simulate_case(question, bar, announce=lambda said: show(said, err=True))
         if not isinstance(found, NotServed):
             found = with_ends(found, bar, without_hits=True)
@@ -96,7 +96,10 @@ def command(*, html: Path | None, as_json: bool, **asked: Any) -> int:
     if html is not None:
         from vramledger.report.simulation_html.page import to_html
 
-        write_page(html, to_html(found, folder))
+        try:
+            write_page(html, to_html(found, folder))
+        except BadInput as error:
+            raise BadInput(f"{error} The run itself is complete, in {folder}.") from None
     if as_json:
         show_json(to_json(found, folder))
     else:

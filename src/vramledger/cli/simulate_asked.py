@@ -1,8 +1,6 @@
 """The options of ``vram simulate`` as a question, and its run as a folder."""
 
-import shlex
 from collections.abc import Mapping
-from dataclasses import replace
 from datetime import UTC, datetime
 from itertools import chain, count
 from math import isfinite
@@ -10,14 +8,11 @@ from pathlib import Path
 from typing import Any, Final
 
 from vramledger.cli.calibration_option import as_evidence, fit_from
+from vramledger.cli.launch_asked import case_asked
 from vramledger.cli.limit_option import with_limits
 from vramledger.cli.routing_options import routing_of
 from vramledger.cli.serving_options import serving_of
-from vramledger.engine.launch import Launch
-from vramledger.engine.read import read_launch
-from vramledger.errors import BadInput, CannotKnow, ExitCode
-from vramledger.ledger.case import Case
-from vramledger.ledger.question import accelerator_for, model_of
+from vramledger.errors import BadInput, ExitCode
 from vramledger.plan.requirement import Kind
 from vramledger.record.computed_run import refuse_folder
 from vramledger.record.document import Deployment
@@ -54,7 +49,7 @@ def question_of(asked: Mapping[str, Any]) -> Question:
         CannotKnow: another engine than vLLM, or a plan that is no single deployment.
     """
     plan = planned(asked["launch"], asked["scenario"]) if is_plan(asked["launch"]) else None
-    launch = _launch(asked, plan)
+    case = case_asked(asked, plan, "simulated")
     scenario = asked["scenario"] if plan is None else plan.scenario
     serving = routing_of(asked)
     rate = 1.0 if serving.closed is not None else _rate(asked, plan)
@@ -63,7 +58,7 @@ def question_of(asked: Mapping[str, Any]) -> Question:
     if asked["out"] is not None:
         refuse_folder(asked["out"])
     return Question(
-        case=_case(asked, launch, plan),
+        case=case,
         part=part,
         scenario=scenario,
         replicas=asked["replicas"],
@@ -145,35 +140,6 @@ def _deployment(simulation: Simulation) -> Deployment:
             "gpu-memory-utilization": deployment.gpu_memory_utilization.value,
         },
     )
-
-
-def _launch(asked: Mapping[str, Any], plan: Planned | None) -> Launch:
-    text = asked["launch"] if plan is None else shlex.join(plan.command)
-    version = asked["engine_version"] or (None if plan is None else plan.version)
-    launch = read_launch(text, version=version)
-    if launch.engine != _ENGINE:
-        raise CannotKnow(
-            f"The scheduler of {launch.engine} is not simulated; vllm launches are simulated."
-        )
-    return replace(launch, model=asked["model"]) if asked["model"] is not None else launch
-
-
-def _case(asked: Mapping[str, Any], launch: Launch, plan: Planned | None) -> Case:
-    version = asked["engine_version"] or (None if plan is None else plan.version)
-    if asked["gpu"] is not None:
-        card = accelerator_for(asked["gpu"])
-    elif plan is not None and len(plan.accelerators) == 1:
-        card = plan.accelerators[0]
-    else:
-        raise BadInput(_which_card(plan))
-    return Case(launch=launch, model=model_of(launch), accelerator=card, version=version)
-
-
-def _which_card(plan: Planned | None) -> str:
-    if plan is None or not plan.accelerators:
-        return "State the accelerator with --gpu NAME; vram gpus lists the names."
-    names = ", ".join(card.name for card in plan.accelerators)
-    return f"The plan has several accelerators ({names}), and one is simulated at a time; name it with --gpu."
 
 
 def _workload(asked: Mapping[str, Any], plan: Planned | None) -> Path:

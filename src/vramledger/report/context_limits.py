@@ -51,12 +51,14 @@ def _proposal(found: ContextLimits) -> str:
     if proposed is None:
         most = "somebody away, and none may be" if found.allowed == 0 else f"more than {share} away"
         return f"No context limit is proposed: every one that the engine holds turns {most} ({longest})."
+    same = proposed.limit == found.in_use
+    named = f"{'Context' if same else 'Proposed context'} limit: --max-model-len {proposed.limit}"
+    named += ", as in the launch above," if same else ""
+    sized = "" if same else f"; the launch above was sized with {found.in_use}"
     away = proposed.turned.away
-    if found.allowed == 0:
-        return (
-            f"Proposed context limit: --max-model-len {proposed.limit}, the smallest of the table that "
-            f"turns nobody away ({longest})."
-        )
+    if away == 0 and (same or found.allowed == 0):
+        least = "" if same else ", the smallest of the table that"
+        return f"{named}{least} turns nobody away ({longest}){sized}."
     if away == 0:
         whom = f"turns nobody away ({longest})"
     else:
@@ -65,8 +67,8 @@ def _proposal(found: ContextLimits) -> str:
             f"{found.longest:,} tokens of input and output"
         )
     return (
-        f"Proposed context limit: --max-model-len {proposed.limit} {whom}; it is the smallest of the "
-        f"table that does not turn away more than may be (up to {share} may be)."
+        f"{named} {whom}; it is the smallest of the table that does not turn away more than may be "
+        f"(up to {share} may be){sized}."
     )
 
 

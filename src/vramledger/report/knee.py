@@ -92,6 +92,7 @@ def _slow_end(found: SimulatedKnee, side: Side) -> Iterator[str]:
         yield "Stopped before the end."
     else:
         yield from both(side.slow.limits.contract, side.slow.limits.safe, found.axis)
+        yield knee_sentence(side.slow.curve, found.axis)
 
 
 def _repeat(found: SimulatedKnee, side: Side) -> list[str]:

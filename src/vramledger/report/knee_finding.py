@@ -15,7 +15,7 @@ LIMITS_HEAD: Final = ("goal", "step times", "holds up to", "fails from", "what b
 
 
 def finding(found: SimulatedKnee, side: Side) -> str:
-    """In at most three sentences."""
+    """In a few sentences."""
     return " ".join(_SAID[side.finding](found, side))
 
 
@@ -32,6 +32,24 @@ def _holds(found: SimulatedKnee, side: Side) -> Iterator[str]:
             f"{_above(slow)}."
         )
     yield _decision(side, axis)
+
+
+def _at_less_load(found: SimulatedKnee, side: Side) -> Iterator[str]:
+    yield f"The load that was asked for, {asked(found, side)}, does not keep {_contract(found).lower()}."
+    yield from _holds(found, side)
+
+
+def _uncertain_there(found: SimulatedKnee, side: Side) -> Iterator[str]:
+    yield (
+        f"Whether the load that was asked for, {asked(found, side)}, keeps {_contract(found).lower()} is not known "
+        "for certain."
+    )
+    yield from _holds(found, side)
+
+
+def asked(found: SimulatedKnee, side: Side) -> str:
+    """``x1``, or ``24 in flight``."""
+    return f"x{side.asked:g}" if found.axis is Axis.RATE else f"{side.asked:,.0f} in flight"
 
 
 def _not_at_the_slow_end(found: SimulatedKnee, side: Side) -> Iterator[str]:
@@ -61,6 +79,8 @@ def _stopped(_found: SimulatedKnee, _side: Side) -> Iterator[str]:
 
 _SAID: Final = {
     Finding.HOLDS: _holds,
+    Finding.AT_LESS_LOAD: _at_less_load,
+    Finding.UNCERTAIN_THERE: _uncertain_there,
     Finding.NOT_AT_THE_SLOW_END: _not_at_the_slow_end,
     Finding.DOES_NOT_HOLD: _does_not_hold,
     Finding.UNCERTAIN: _uncertain,

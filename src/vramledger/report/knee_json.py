@@ -90,6 +90,7 @@ def _side(found: SimulatedKnee, side: Side) -> dict[str, Any]:
     knee, axis = side.knee, found.axis
     return {
         "verdict": str(side.finding),
+        "asked": side.asked,
         "says": finding(found, side),
         "decision_load": _decision(axis, side),
         "drawn": list(side.drawn),
@@ -112,6 +113,7 @@ def _slow_end(axis: Axis, slow: SlowEnd) -> dict[str, Any]:
         "step_time_factor": slow.factor,
         "contract_limit": None if limits is None else _limit(axis, limits.contract),
         "safe_load": None if limits is None else _limit(axis, limits.safe),
+        "knee": None if limits is None else _knee(axis, slow.curve),
         "points": [_point(axis, point) for point in slow.points],
     }
 

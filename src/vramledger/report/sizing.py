@@ -5,10 +5,12 @@ from typing import Final
 
 from vramledger.report.context_limits import limits_text
 from vramledger.report.number import span
+from vramledger.report.sizing_failing import failing_lines
 from vramledger.report.sizing_headline import choice_lines, verdict
 from vramledger.report.sizing_simulated import simulated_lines
 from vramledger.report.table import table
 from vramledger.sizing.candidate import Candidate, CardResult, Holding, Margin, Sizing
+from vramledger.sizing.failing import SIMULATION
 
 _HEAD: Final = (
     "card", "GPUs", "layout", "precision", "KV tokens", "held p50/p95/p99", "idle", "per hour",
@@ -19,7 +21,6 @@ _PER_HOUR: Final = 7
 _FEW: Final = 6  # cards up to which every choice is shown and explained
 _ROWS_A_CARD: Final = 3
 _MOST_CARDS: Final = 25  # fitting cards in one table
-_SIMULATED: Final = "the contract in simulation"
 _DO_NOT_SERVE: Final = "Cards that hold it and do not serve it in the simulation:"
 _DO_NOT_HOLD: Final = "Cards that do not hold it:"
 _CAP: Final = " (cap)"
@@ -45,6 +46,7 @@ def to_text(sizing: Sizing) -> str:
         lines += ["", "Add --gpu NAME for a card's launch command, margins and other layouts."]
     if sizing.limits is not None:
         lines += ["", *limits_text(sizing.limits)]
+    lines += failing_lines(fitting)
     slow = [card for card in failing if any(c.fits for c in card.candidates)]
     small = [card for card in failing if card not in slow]
     for title, some in ((_DO_NOT_SERVE, slow), (_DO_NOT_HOLD, small)):
@@ -247,7 +249,7 @@ def _summed(failing: Sequence[CardResult]) -> list[str]:
     """Failing cards by the rule that forbids their nearest choice, most cards first."""
     by_rule: dict[str, list[str]] = {}
     for card in failing:
-        rule = (card.nearest.rule or _SIMULATED) if card.nearest else "layout"
+        rule = (card.nearest.rule or SIMULATION) if card.nearest else "layout"
         by_rule.setdefault(rule, []).append(card.accelerator.name)
     ordered = sorted(by_rule.items(), key=lambda item: -len(item[1]))
     return [f"{len(names)} by {rule}: {_listed(names)}" for rule, names in ordered]

@@ -20,6 +20,8 @@ from vramledger.simulate.fast.simulate import simulate_fast
 from vramledger.simulate.loop import simulate
 from vramledger.simulate.numbering import numbered
 from vramledger.simulate.prefixes import Prefixes
+from vramledger.simulate.progress import Ended, with_clock
+from vramledger.simulate.progress import Progress as Progress  # noqa: PLC0414 - also found here
 from vramledger.simulate.routing.clocks import Clocks
 from vramledger.simulate.routing.engine import arrivals_of
 from vramledger.simulate.routing.run import RoutedRun, run_routed
@@ -35,8 +37,6 @@ if TYPE_CHECKING:
 
     Booleans: TypeAlias = np.ndarray[Any, np.dtype[np.bool_]]
     Integers: TypeAlias = np.ndarray[Any, np.dtype[np.int64]]
-
-Progress: TypeAlias = Callable[[int, int], None]  # requests that have ended, and all
 
 
 @frozen
@@ -191,7 +191,7 @@ def _each_alone(
         advance = _shifted(progress, before, len(arriving))
         part = EngineLoad(number, settings, load, places, cost, seed, advance)
         if serve is None:
-            done.append(_run(part))
+            done.append(_run(part, with_clock(progress, advance)))
         else:
             done.append(Engine(places, numbered(serve(part)), compiled=False))
         progress(before + len(places), len(arriving))
@@ -202,10 +202,10 @@ def _shifted(progress: Progress, before: int, of_all: int) -> Callable[[int], No
     return lambda ended: progress(before + ended, of_all)
 
 
-def _run(part: EngineLoad) -> Engine:
+def _run(part: EngineLoad, told: Ended) -> Engine:
     settings, load, cost, seed = part.settings, part.load, part.cost, part.seed
     try:
-        found, compiled = simulate_fast(settings, load, cost, seed=seed), True
+        found, compiled = simulate_fast(settings, load, cost, seed=seed, told=told), True
     except CannotKnow:  # what the compiled simulator does not have, the plain loop has
         cost.refuse_overflow(settings)
         found, compiled = _plain(settings, load, cost, seed, part.advance), False

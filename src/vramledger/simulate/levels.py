@@ -7,6 +7,7 @@ import numpy as np
 from vramledger.frozen import frozen
 from vramledger.simulate.binding import IDLE as IDLE  # noqa: PLC0414 - also found here
 from vramledger.simulate.binding import binding_of
+from vramledger.simulate.joined_rows import all_rows
 from vramledger.simulate.percentiles import Percentiles, weighted
 from vramledger.simulate.recovering import recovering
 from vramledger.simulate.settings import Settings
@@ -43,7 +44,7 @@ def levels_of(
     batched: bool = False,
 ) -> Levels:
     """The levels of a run; each step counts for as long as it took."""
-    steps = np.concatenate([engine.found.steps for engine in engines])
+    steps = all_rows([engine.found.steps for engine in engines])
     lasted = (steps["end_ns"] - steps["start_ns"]).astype(np.float64)
     span = max(int(engine.found.end_ns) for engine in engines)
     idle = max(float(span) * len(engines) - lasted.sum(), 0.0)
@@ -54,7 +55,7 @@ def levels_of(
     )
     present = steps["running"] + steps["waiting"]
     return Levels(
-        kv_usage=_over_time(steps["used_blocks"] / usable, lasted, idle),
+        kv_usage=_over_time(steps["used_blocks"], lasted, idle, usable),
         running=_over_time(steps["running"], lasted, idle),
         waiting=_over_time(steps["waiting"], lasted, idle),
         binding=binding.shares,
@@ -64,10 +65,11 @@ def levels_of(
     )
 
 
-def _over_time(level: "Array", lasted: "Array", idle: float) -> Percentiles:
-    """Nothing is held while an engine is idle."""
-    values = np.append(level.astype(np.float64), 0.0)
-    return weighted(values, np.append(lasted, idle))
+def _over_time(counts: "Array", lasted: "Array", idle: float, whole: int = 1) -> Percentiles:
+    """Of counts as parts of a whole; nothing is held while an engine is idle."""
+    time_at = np.bincount(counts, weights=lasted, minlength=1).astype(np.float64)
+    time_at[0] += idle
+    return weighted(np.arange(len(time_at), dtype=np.float64) / whole, time_at)
 
 
 def drains(engines: "Sequence[Engine]", last_arrival_ns: int) -> bool:

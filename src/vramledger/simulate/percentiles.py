@@ -57,7 +57,7 @@ def _at_shares(
     if not counted.any():
         return (None,) * len(shares)
     known = values[counted]
-    order = np.argsort(known, kind="stable")
+    order = np.argsort(known)
     upto = np.cumsum(weights[counted][order])
     places = (int(np.searchsorted(upto, share * upto[-1] * (1 - 1e-12))) for share in shares)
     return tuple(float(known[order[place]]) for place in places)

@@ -22,6 +22,7 @@ from vramledger.simulate.figures import Figures, figures_of
 from vramledger.simulate.from_deployment import settings_of
 from vramledger.simulate.kv_room import KvRoom, kv_room_of
 from vramledger.simulate.long_play import Announce, long_play
+from vramledger.simulate.memory_needed import refuse_part_beyond_memory
 from vramledger.simulate.offered import Offered, read_offered, with_client_timeout
 from vramledger.simulate.on_engines import engines_of
 from vramledger.simulate.pace import Pace, Paces, at_pace, paces_of
@@ -177,7 +178,8 @@ def simulate_case(
         return ready
     deployment, pool = ready.deployment, ready.pool
     if offered is None:
-        with prepared(question.part, question.seed) as path:
+        refuse_part_beyond_memory(question.part)
+        with prepared(question.part, question.seed, progress) as path:
             offered = read_offered(path, question.seed)
     bench = bench_of(ready, offered)
     if announce is not None and (said := _long_play(bench)):

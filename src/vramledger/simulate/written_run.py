@@ -83,7 +83,8 @@ def write_run(
             run.note(0.0, "note", text=note)
         _add(run, REQUESTS, requests)
         for number, engine in enumerate(engines):
-            _add(run, STEPS, _steps(number, engine, settings))
+            for start in range(0, len(engine.found.steps), _BATCH):
+                _add(run, STEPS, _steps(number, engine, settings, start))
 
 
 def _add(run: ComputedRun, table: Table, columns: Mapping[str, pa.Array]) -> None:
@@ -139,11 +140,12 @@ def _requests(
     }
 
 
-def _steps(number: int, engine: Engine, settings: Settings) -> dict[str, pa.Array]:
-    steps = engine.found.steps
+def _steps(number: int, engine: Engine, settings: Settings, start: int) -> dict[str, pa.Array]:
+    """Columns of steps.parquet for a batch of the steps from `start` on."""
+    steps = engine.found.steps[start : start + _BATCH]
     usable = max(settings.num_blocks - 1, 1)
     return {
-        "step": pa.array(np.arange(len(steps))),
+        "step": pa.array(np.arange(start, start + len(steps))),
         "engine": pa.array(np.full(len(steps), number, np.int32)),
         "start_s": pa.array(seconds(steps["start_ns"])),
         "end_s": pa.array(seconds(steps["end_ns"])),

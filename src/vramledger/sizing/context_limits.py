@@ -27,7 +27,7 @@ def context_limits(evaluator: Evaluator, cards: Iterable[CardResult]) -> Context
     offered = question.offered
     if best is None or offered is None or not (question.limits or offered.recorded):
         return None
-    turned = turned_away(offered, question.model.text.max_positions)
+    turned = turned_away(offered, question.model.text.max_positions, question.max_model_len)
     rows = _with_costs([_row(evaluator, best, each) for each in turned])
     fine = (row for row in rows if row.serves and _allows(offered, row.turned))
     return ContextLimits(

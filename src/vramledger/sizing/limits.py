@@ -11,7 +11,7 @@ from vramledger.plan.requirement import Kind, Scenario
 from vramledger.units import round_up
 
 MOST_REFUSED: Final = 0.10  # of a shipped profile, whose tail is not the user's own
-_LENGTH_STEP: Final = 1024  # limits are rounded up to whole KiB of tokens
+LENGTH_STEP: Final = 1024  # limits are rounded up to whole KiB of tokens
 
 
 @frozen
@@ -43,7 +43,7 @@ class Kept:
     def _said(self, model: str, limit: int) -> str:
         return (
             f"{self.name}: {self.refused:.1%} of the requests are longer than the {limit:,} tokens "
-            f"{model} is served with"
+            f"{model} can be served with"
         )
 
 
@@ -92,4 +92,4 @@ def limit_for(longest: int, model: Model, where: str) -> int:
             f"{where}: the longest request has {longest:,} tokens, but {model.id} allows {most:,}; "
             "shorten the requests or choose another model."
         )
-    return min(round_up(longest, _LENGTH_STEP), most)
+    return min(round_up(longest, LENGTH_STEP), most)

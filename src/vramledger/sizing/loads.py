@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterable, Mapping
 from math import ceil
 from typing import Final
 
+from vramledger.errors import BadInput
 from vramledger.evidence import Basis, Figure, weakest
 from vramledger.plan.factors import FACTORS, Factor
 from vramledger.plan.requirement import Kind, Load, LoadUnit, Scenario
@@ -12,6 +13,7 @@ from vramledger.sizing.peaks import one_request
 from vramledger.sizing.people import PEAK_SHARE, poisson_quantile, traffic
 from vramledger.units import plain
 
+_MOST_IN_FLIGHT: Final = 100_000_000  # of a scenario; a billion people with access are below it
 _ELSEWHERE: Final = " on the server that wrote the log"
 _OF_DURATION: Final = ("first-token-seconds", "tokens-per-second")
 
@@ -21,19 +23,33 @@ def need_of(scenario: Scenario) -> Need:
 
     A stated rate is kept up whatever the kind, by Little's law. Only what people hand in to be done
     by a time of day may pile up: memory must hold one request of it, the least.
+
+    Raises:
+        BadInput: more in flight than anything is sized for.
     """
     load, output = scenario.load, scenario.lengths.mean_output
     waits = _waits(scenario)
+    concurrent = one_request(load.basis) if waits else in_flight_peak(load, output)
+    _refuse_beyond_any_plan(scenario.name, concurrent.value)
     return Need(
         name=scenario.name,
         kind=scenario.kind,
         lengths=scenario.lengths,
-        concurrent=one_request(load.basis) if waits else in_flight_peak(load, output),
+        concurrent=concurrent,
         mean=None if waits else in_flight_mean(load, output),
         headroom=scenario.headroom,
         hours=scenario.hours,
         traffic=load.source,
     )
+
+
+def _refuse_beyond_any_plan(name: str, concurrent: float) -> None:
+    if concurrent > _MOST_IN_FLIGHT:
+        raise BadInput(
+            f"{name}: the load keeps {concurrent:,.0f} requests in flight at the peak, more than the "
+            f"{_MOST_IN_FLIGHT:,} that are sized; check its unit (--rate counts requests a second, --concurrent "
+            "requests in flight, --users people) and the factors on it."
+        )
 
 
 def _waits(scenario: Scenario) -> bool:

@@ -10,6 +10,7 @@ from typing import Final
 
 from vramledger.frozen import frozen
 from vramledger.plan.lengths import LengthDistribution
+from vramledger.sizing.limits import LENGTH_STEP
 from vramledger.sizing.offered import Offered
 from vramledger.workload.profile.bins import longest_of
 from vramledger.workload.profile.profile import ContextLimit, Joint
@@ -33,14 +34,16 @@ class Turned:
         return max(self.refused + self.cut, self.over_budget or 0.0)
 
 
-def turned_away(offered: Offered, most: int) -> tuple[Turned, ...]:
+def turned_away(offered: Offered, most: int, in_use: int = 0) -> tuple[Turned, ...]:
     """Every limit of the table, rising; none above `most`, the model's own limit.
 
     The limits of the profile, or doublings of 2,048, up to the first that holds every request; the
-    longest request exactly; and `most`, which is what an engine takes that is told no limit.
+    limit `in_use` where it is the longest request rounded up, else the longest request exactly; and `most`, which is what an engine takes that is told no limit.
     """
     counted = _counted(offered)
-    extremes = {limit for limit in (offered.longest, most) if limit <= most}
+    rounded = 0 <= in_use - offered.longest < LENGTH_STEP
+    longest = in_use if rounded else offered.longest
+    extremes = {limit for limit in (longest, most) if limit <= most}
     useful = min((limit for limit in _steps(offered) if limit >= offered.longest), default=most)
     limits = {limit for limit in _steps(offered) if limit <= min(useful, most)} | extremes
     return tuple(

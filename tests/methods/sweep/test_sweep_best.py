@@ -47,6 +47,23 @@ def test_of_a_long_list_the_best_are(tmp_path: Path) -> None:
     assert best.point == points[-1]
 
 
+def test_the_next_best_are_judged_while_none_keeps_the_contract_at_the_slow_end(
+    tmp_path: Path,
+) -> None:
+    points = (Point(), *(point_of({"max-num-seqs": str(n)}) for n in range(2, 80)))
+
+    def slow_only_below_60(point: Point) -> dict[str, Any]:
+        holds = int(str(point.value("max-num-seqs") or 1)) < 60
+        return {**invented(point), "slow_end_holds": holds}
+
+    workers = Inventing(slow_only_below_60)
+    found = played(tmp_path, points, workers)
+    best = best_of(found.rows, found.rows[0], UNPRICED)
+    assert best is not None
+    assert int(str(best.point.value("max-num-seqs"))) < 60
+    assert len(workers.asked) < 2 * len(points)
+
+
 def test_the_best_has_the_cache_and_the_load_of_the_base(tmp_path: Path) -> None:
     small = point_of({"kv-cache-dtype": "fp8", "max-num-seqs": "64"})
     rows = played(tmp_path, (Point(), small), Inventing(invented)).rows

@@ -19,7 +19,7 @@ from vramledger.methods.sweep.evaluate import Evaluator
 from vramledger.methods.sweep.point import Point, point_of
 from vramledger.methods.sweep.row import Row, Status, Verdict
 from vramledger.methods.sweep.settings import canonical_name, changed
-from vramledger.simulate.offered import read_offered
+from vramledger.simulate.offered import read_offered, with_client_timeout
 from vramledger.simulate.run import NotServed, Simulation, simulate_case
 from vramledger.simulate.serving import Serving
 from vramledger.simulate.split.link import Link
@@ -236,6 +236,9 @@ def test_a_part_of_the_requests_is_those_that_come_fastest(tmp_path: Path) -> No
     assert list(part.prefix_ends) == [2 * (n + 1) for n in range(50)]
     assert list(part.prefix) == list(whole.prefix[2 * first : 2 * first + 100])
     assert busiest(whole, 1.0) is whole
+    leaving = busiest(with_client_timeout(whole, 5.0), 0.25)
+    assert leaving.times_out is not None
+    assert len(leaving.times_out) == 50
 
 
 def test_settings_beside_the_launch_are_refused_in_a_sentence(tmp_path: Path) -> None:

@@ -5,10 +5,13 @@ rests on the slow end.
 """
 
 from enum import StrEnum
+from math import isclose
+from typing import Final
 
 from vramledger.evidence import Basis
 from vramledger.frozen import frozen
-from vramledger.methods.knee.find import TOLERANCE, Knee, Limits, find_knee, find_limits
+from vramledger.methods.knee.curve import CurveKnee
+from vramledger.methods.knee.find import TOLERANCE, Knee, Limits, find_knee
 from vramledger.methods.knee.probes import Point, Probes, Progress
 from vramledger.methods.knee.search import Limit
 from vramledger.methods.simulated.subject import (
@@ -22,11 +25,15 @@ from vramledger.simulate.pace import Pace
 from vramledger.simulate.run import NotServed, Question
 from vramledger.simulate.run_notes import times_of
 
+_ROUNDING: Final = 1e-9  # of a load, relative
+
 
 class Finding(StrEnum):
-    """Whether there is a load that keeps the contract."""
+    """Whether the load that was asked for keeps the contract, and if not, whether any does."""
 
     HOLDS = "holds"
+    AT_LESS_LOAD = "holds at less load than was asked for"
+    UNCERTAIN_THERE = "holds at less load, uncertain at the one asked for"
     NOT_AT_THE_SLOW_END = "holds, not at the slow end"
     DOES_NOT_HOLD = "does not hold"
     UNCERTAIN = "uncertain"  # no load holds clearly, and not all fail clearly
@@ -35,11 +42,15 @@ class Finding(StrEnum):
 
 @frozen
 class SlowEnd:
-    """The search where every step takes `factor` times as long; `limits` is None where it was stopped."""
+    """The search where every step takes `factor` times as long; `limits` is None where it was stopped.
+
+    `curve` is its knee, as `Knee.curve`.
+    """
 
     factor: float
     limits: Limits | None
     points: tuple[Point, ...]
+    curve: CurveKnee | None = None
 
 
 @frozen
@@ -47,7 +58,7 @@ class Side:
     """One search; `knee` is None where it was stopped, and `points` are those played until then.
 
     `slow` is None where it was not begun, or the band of the step times has no slow end. `drawn` is what
-    the seed decided, in words.
+    the seed decided, in words. `asked` is the load of the question; any load will do where it is 0.
     """
 
     hits: bool
@@ -55,6 +66,7 @@ class Side:
     points: tuple[Point, ...]
     drawn: tuple[str, ...]
     slow: SlowEnd | None = None
+    asked: float = 0.0
 
     @property
     def stopped(self) -> bool:
@@ -76,19 +88,31 @@ class Side:
 
     @property
     def finding(self) -> Finding:
-        """Whether any load keeps the contract."""
+        """What the search says of the load that was asked for, at the slow end of the step times too."""
         if self.knee is None:
             return Finding.STOPPED
         contract = self.knee.contract
         if contract.held is None:
             unclear = contract.failed is None or contract.uncertain
             return Finding.UNCERTAIN if unclear else Finding.DOES_NOT_HOLD
-        if self.slow is None:
-            return Finding.HOLDS
-        if self.slow.limits is None:
+        if self.slow is not None and self.slow.limits is None:
             return Finding.STOPPED
-        held = self.slow.limits.contract.held
-        return Finding.NOT_AT_THE_SLOW_END if held is None else Finding.HOLDS
+        slow = (
+            contract if self.slow is None or self.slow.limits is None else self.slow.limits.contract
+        )
+        if slow.held is None:
+            return Finding.NOT_AT_THE_SLOW_END
+        if self._reaches(contract) is False:
+            return Finding.AT_LESS_LOAD
+        sure = self._reaches(contract) and self._reaches(slow)
+        return Finding.HOLDS if sure else Finding.UNCERTAIN_THERE
+
+    def _reaches(self, limit: Limit) -> bool | None:
+        """Whether a goal is kept at the load that was asked for; None where no play tells."""
+        again = any(isclose(point.level, self.asked) for point in limit.again)
+        if again or (limit.held is not None and limit.held.level >= self.asked * (1 - _ROUNDING)):
+            return True
+        return False if limit.failed is not None and limit.failed.level <= self.asked else None
 
 
 @frozen
@@ -146,7 +170,7 @@ class SimulatedKnee:
 
     @property
     def holds(self) -> bool:
-        """Whether the contract is kept at any load, at the slow end of the step times too."""
+        """Whether the contract is kept at the load that was asked for, at the slow end of the step times too."""
         return self.main.finding is Finding.HOLDS
 
 
@@ -173,15 +197,15 @@ def simulated_knee(
 
 def _side(standing: Standing, progress: Progress, tolerance: float, *, hits: bool) -> Side:
     subject = SimulatedSubject(standing, hits=hits)
-    probes = Probes(subject, progress)
+    probes, asked = Probes(subject, progress), subject.range.start
     try:
         knee = find_knee(probes, tolerance)
     except KeyboardInterrupt:
-        return Side(hits, None, probes.points, subject.drawn)
+        return Side(hits, None, probes.points, subject.drawn, asked=asked)
     slow = None
     if standing.bench.paces.slow > 1:
         slow = _slow_end(standing, progress, tolerance, knee.contract, hits=hits)
-    return Side(hits, knee, probes.points, subject.drawn, slow)
+    return Side(hits, knee, probes.points, subject.drawn, slow, asked)
 
 
 def _slow_end(
@@ -192,7 +216,8 @@ def _slow_end(
     subject = SimulatedSubject(standing, hits=hits, pace=Pace.SLOW, start=start)
     probes = Probes(subject, progress)
     try:
-        limits: Limits | None = find_limits(probes, tolerance)
+        knee = find_knee(probes, tolerance)
     except KeyboardInterrupt:
-        limits = None
-    return SlowEnd(standing.bench.paces.slow, limits, probes.points)
+        return SlowEnd(standing.bench.paces.slow, None, probes.points)
+    limits = Limits(knee.contract, knee.safe, knee.points)
+    return SlowEnd(standing.bench.paces.slow, limits, probes.points, knee.curve)

@@ -12,7 +12,7 @@ from vramledger.methods.sweep.row import Row
 from vramledger.methods.sweep.run import Progress, Results, Sweep
 
 MOST_JUDGED: Final = 64  # points of a list that are all judged at the slow end
-FINALISTS: Final = 8  # of a longer list
+FINALISTS: Final = 8  # of a longer list, judged at once
 _OBJECTIVE: Final = OBJECTIVES["gpus"]
 _OF_THE_LOAD: Final = frozenset({"rate-scale", "scenario", "closed", "acceptance"})
 
@@ -20,7 +20,9 @@ _OF_THE_LOAD: Final = frozenset({"rate-scale", "scenario", "closed", "acceptance
 def play_list(
     sweep: Sweep, points: Sequence[Point], progress: Progress, prices: Prices, *, knee: bool
 ) -> Results:
-    """The rows of a list: of up to `MOST_JUDGED` points all are judged at the slow end, else the `FINALISTS`.
+    """The rows of a list: of up to `MOST_JUDGED` points all are judged at the slow end, else the best.
+
+    Those are the first `FINALISTS`, and the next so many as long as none of them keeps the contract there.
 
     Raises:
         As `Sweep.play`.
@@ -30,10 +32,20 @@ def play_list(
     if few or results.interrupted:
         return results
     held = [row for row in results.rows if row.keeps or row.at_expected_only]
-    finalists = [row.point for row in _in_order(held, prices)[:FINALISTS]]
-    stopped = sweep.play(finalists, progress, knee=knee).interrupted
+    stopped = _judge(sweep, [row.point for row in _in_order(held, prices)], progress, knee=knee)
     judged = sweep.play(points, progress, knee=knee, ends=False)
     return replace(judged, reused=results.reused, interrupted=stopped)
+
+
+def _judge(sweep: Sweep, held: Sequence[Point], progress: Progress, *, knee: bool) -> bool:
+    """Judge points at the slow end, the best first, until some of them keep the contract there; whether it was interrupted."""
+    for start in range(0, len(held), FINALISTS):
+        judged = sweep.play(held[start : start + FINALISTS], progress, knee=knee)
+        if judged.interrupted:
+            return True
+        if any(row.keeps for row in judged.rows):
+            return False
+    return False
 
 
 def best_of(rows: Sequence[Row], start: Row | None, prices: Prices) -> Row | None:

@@ -41,7 +41,7 @@ def busiest(offered: "Offered", share: float) -> "Offered":
     rows = {
         field.name: getattr(offered, field.name)[first:last]
         for field in fields(offered)
-        if field.name in _OF_A_ROW
+        if field.name in _OF_A_ROW and getattr(offered, field.name) is not None
     }
     rows["due_ns"] = rows["due_ns"] - rows["due_ns"][0]
     rows["prefix_ends"] = ends[first:last] - begins
@@ -57,5 +57,6 @@ _OF_A_ROW: Final = frozenset(
         "session",
         "tenant",
         "cancel_after_ns",
+        "times_out",
     }
 )

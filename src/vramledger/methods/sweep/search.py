@@ -1,5 +1,7 @@
 """The settings that serve a contract best: screened on a part of the requests, the finalists on all of them.
 
+Screen and finals judge alike: what keeps the contract at the expected step times is played at their slow end too.
+
 1. Every legal layout within the GPUs, with the cache as the base has it and in FP8, is screened: what the ledger
    refuses and what theory rules out is not simulated, the others are, on the quarter of the requests that comes
    fastest. Few GPUs come first, and more than twice those that keep the contract are left out.
@@ -69,7 +71,7 @@ def search(
     hunt = Hunt(bounds, Home.of(start), objective, prices, start)
     share = _share(sweep.base, start)
     screen: _Screen = (
-        (lambda points: sweep.screen(points, Depth(share, bound=True), progress))
+        (lambda points: sweep.screen(points, Depth(share, bound=True, ends=True), progress))
         if share < 1
         else lambda points: sweep.play(points, progress)
     )

@@ -79,7 +79,8 @@ def _slow_loads(found: SimulatedKnee, side: Side) -> Table | None:
         return None
     loads = curve(found.axis, side.slow.points)
     title = f"Loads that were played with every step x{side.slow.factor:.2f}, {hits_said(side)}"
-    return Table(title, loads.head, tuple(loads.rows), loads.right, (BROKEN,))
+    bend = () if side.slow.limits is None else (knee_sentence(side.slow.curve, found.axis),)
+    return Table(title, loads.head, tuple(loads.rows), loads.right, (*bend, BROKEN))
 
 
 def _run_title(found: SimulatedKnee) -> str:

@@ -6,6 +6,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from vramledger.frozen import frozen
+from vramledger.workload.operators.change import Progress, silent
 
 
 @frozen
@@ -23,8 +24,8 @@ class Part:
 
 
 @contextmanager
-def prepared(part: Part, seed: int) -> Iterator[Path]:
-    """A file with the requests of the part; while the block lasts.
+def prepared(part: Part, seed: int, progress: Progress = silent) -> Iterator[Path]:
+    """A file with the requests of the part; while the block lasts. `progress` is told of its making.
 
     Raises:
         BadInput: no workload, nothing in the part, or a factor out of range.
@@ -32,10 +33,10 @@ def prepared(part: Part, seed: int) -> Iterator[Path]:
         CannotKnow: the workload does not have the scenario.
     """
     with tempfile.TemporaryDirectory(prefix="vram-part-") as folder:
-        yield prepare(part, seed, Path(folder))
+        yield prepare(part, seed, Path(folder), progress)
 
 
-def prepare(part: Part, seed: int, folder: Path) -> Path:
+def prepare(part: Part, seed: int, folder: Path, progress: Progress = silent) -> Path:
     """The workload itself, or a file in `folder` with the requests of the part.
 
     Raises:
@@ -53,6 +54,6 @@ def prepare(part: Part, seed: int, folder: Path) -> Path:
         path = out
     if part.rate_scale != 1:
         out = folder / "scaled.parquet"
-        scale(path, Scale(rate=part.rate_scale, seed=seed, option="--rate-scale"), out)
+        scale(path, Scale(rate=part.rate_scale, seed=seed, option="--rate-scale"), out, progress)
         path = out
     return path
