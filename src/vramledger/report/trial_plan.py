@@ -18,7 +18,12 @@ def plan_text(found: Proposal, file: Path | None) -> str:
     lines += [f"The contract, at {found.confidence:.0%} confidence in each decision:"]
     for scenario in dict.fromkeys(each.scenario for each in found.lines):
         lines += [f"  {scenario}: {_load(found, scenario)}"]
-        lines += [f"    {text}" for each in found.lines if each.scenario == scenario for text in _line(each)]
+        lines += [
+            f"    {text}"
+            for each in found.lines
+            if each.scenario == scenario
+            for text in _line(each)
+        ]
     lines += ["", "In this order, what is likeliest to fail in an hour first:"]
     lines += [f"  {number}. {_item(item)}" for number, item in enumerate(found.items, 1)]
     lines += [f"  left out: {_item(item)}" for item in found.left_out]
@@ -26,7 +31,9 @@ def plan_text(found: Proposal, file: Path | None) -> str:
         lines += ["  nothing: no trial ends in the time"]
     lines += [*_remedies(found), "", _BASIS]
     if file is not None:
-        lines += [f"Wrote {file}; carry it out with: vram trial plan --run {file} --url http://SERVER:8000"]
+        lines += [
+            f"Wrote {file}; carry it out with: vram trial plan --run {file} --url http://SERVER:8000"
+        ]
     return "\n".join(lines)
 
 
@@ -56,7 +63,9 @@ def _money(found: Proposal) -> Iterator[str]:
     ends = "" if budget.ends is None else f", over by {budget.ends:%Y-%m-%d %H:%M}"
     yield f"Time: at most {duration(found.seconds)}{there}{ends}."
     if budget.per_hour:
-        most = "" if budget.most_cost is None else f" of {_amount(budget.most_cost, budget.currency)}"
+        most = (
+            "" if budget.most_cost is None else f" of {_amount(budget.most_cost, budget.currency)}"
+        )
         cost = _amount(budget.cost_of(found.seconds), budget.currency)
         yield f"Cost: {cost}{most}, at {_amount(budget.per_hour, budget.currency)} an hour."
 
@@ -74,12 +83,20 @@ def _line(each: LineChance) -> Iterator[str]:
     need = each.need
     word = {True: "decided", False: "open", None: "never"}[each.decided]
     if need.needed is not None and each.expected is not None:
-        share = "" if need.expected_share is None else f", {need.expected_share:.2%} expected to keep it"
+        share = (
+            ""
+            if need.expected_share is None
+            else f", {need.expected_share:.2%} expected to keep it"
+        )
         counts = f"{need.needed:,} needed, {each.expected:,.0f} expected{share}"
-        correlated = "" if (need.effect or 1) < 1.05 else f", each worth 1/{need.effect:.2g} for correlation"
+        correlated = (
+            "" if (need.effect or 1) < 1.05 else f", each worth 1/{need.effect:.2g} for correlation"
+        )
         said = counts + correlated
     elif need.hours is not None:
-        said = f"{duration(need.hours * _HOUR_S)} needed, {duration(each.given_hours * _HOUR_S)} given"
+        said = (
+            f"{duration(need.hours * _HOUR_S)} needed, {duration(each.given_hours * _HOUR_S)} given"
+        )
     else:
         said = ""
     reason = "; ".join(part for part in (said, need.why) if part)
@@ -90,14 +107,20 @@ def _line(each: LineChance) -> Iterator[str]:
 
 def _at_ends(hours: float | None) -> str:
     if hours is None or hours == inf:
-        return "within the band of the step times the verdict turns: near its limit no time decides it"
+        return (
+            "within the band of the step times the verdict turns: near its limit no time decides it"
+        )
     return f"at an end of the band of the step times it takes {duration(hours * _HOUR_S)}"
 
 
 def _item(item: Item) -> str:
     kind = BY_NAME[item.kind]
     sends = "" if item.send_s is None else f", sends {duration(item.send_s)}"
-    lines = "" if not item.decides else f", decides {len(item.decides)} line{'s' * (len(item.decides) > 1)}"
+    lines = (
+        ""
+        if not item.decides
+        else f", decides {len(item.decides)} line{'s' * (len(item.decides) > 1)}"
+    )
     settings = " ".join(f"--{name} {value}" for name, value in item.settings.items())
     changed = f" ({settings}: the server is started anew)" if settings else ""
     return f"{item.name}: {kind.does}{changed}{sends}, at most {duration(item.takes_s)}{lines}"
@@ -117,6 +140,8 @@ def _remedies(found: Proposal) -> Iterator[str]:
         )
     if never:
         yield ""
-        yield "No length of time decides: " + "; ".join(
-            f"{each.scenario}: {each.need.asked} ({each.need.why})" for each in never
-        ) + "."
+        yield (
+            "No length of time decides: "
+            + "; ".join(f"{each.scenario}: {each.need.asked} ({each.need.why})" for each in never)
+            + "."
+        )

@@ -15,7 +15,11 @@ from vramledger.errors import BadInput, ExitCode
 @click.command("plan")
 @click.argument("plan", metavar="[PLAN]", required=False)
 @click.option(
-    "--run", "trials", type=click.Path(path_type=Path), metavar="FILE", help="Carry out such a file."
+    "--run",
+    "trials",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="Carry out such a file.",
 )
 @click.option("--until", metavar="TIME", help="When the machine has to be given back: 18:00.")
 @click.option("--hours", type=float, help="How long there is a machine.")
@@ -39,9 +43,13 @@ from vramledger.errors import BadInput, ExitCode
 @click.option("--url", help="The server, such as http://localhost:8000.")
 @click.option("--key-env", metavar="NAME", help="Environment variable with the server's key.")
 @click.option("--key-file", metavar="FILE", help="File with the server's key.")
-@click.option("--api", type=click.Choice(["chat", "completions"]), help="Endpoint; chat by default.")
 @click.option(
-    "--home", metavar="DIR|USER@HOST:DIR", help="With --run: copy what is finished there as it goes."
+    "--api", type=click.Choice(["chat", "completions"]), help="Endpoint; chat by default."
+)
+@click.option(
+    "--home",
+    metavar="DIR|USER@HOST:DIR",
+    help="With --run: copy what is finished there as it goes.",
 )
 @click.option(
     "--restart-command",

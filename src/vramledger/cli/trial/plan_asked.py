@@ -89,9 +89,7 @@ def budget_of(asked: Mapping[str, Any]) -> Budget:
     for name, most in (("hours", _LONGEST_H), ("max_cost", float("inf"))):
         given = asked[name]
         if given is not None and not (isfinite(given) and 0 < given <= most):
-            raise BadInput(
-                f"--{name.replace('_', '-')} is {given:g}; it is a number above 0."
-            )
+            raise BadInput(f"--{name.replace('_', '-')} is {given:g}; it is a number above 0.")
     per_hour, currency = (0.0, "") if price is None else (price.per_hour, price.currency)
     return Budget(now, until, asked["hours"], asked["max_cost"], per_hour, currency)
 
@@ -131,7 +129,9 @@ def _questions(asked: Mapping[str, Any]) -> dict[str, Question]:
         raise BadInput(f"{plan} is no plan file; vram plan new writes one.")
     promising = [each.name for each in read_plan(plan).scenarios if not each.contract.is_empty]
     if not promising:
-        raise CannotKnow(f"{plan} promises nothing: no scenario has a contract, so no trial decides it.")
+        raise CannotKnow(
+            f"{plan} promises nothing: no scenario has a contract, so no trial decides it."
+        )
     return {name: question_of(_of_simulation(asked, name)) for name in promising}
 
 
@@ -158,7 +158,9 @@ def _confidence(given: float | None) -> float:
     if given is None:
         return _CONFIDENCE
     if not _LEAST < given <= _MOST:
-        raise BadInput(f"--confidence is {given:g}; it is a share above {_LEAST:g} and up to {_MOST:g}.")
+        raise BadInput(
+            f"--confidence is {given:g}; it is a share above {_LEAST:g} and up to {_MOST:g}."
+        )
     return given
 
 
@@ -170,7 +172,9 @@ def _extra(text: str) -> Extra:
     name, _, time = text.partition(":")
     kind = kind_named(name, "--also")
     if kind.name in ("ready", "run", "variation"):
-        raise BadInput(f"--also {text}: the plan has that by itself; name cold, ramp, soak or an argument=value.")
+        raise BadInput(
+            f"--also {text}: the plan has that by itself; name cold, ramp, soak or an argument=value."
+        )
     if kind.verb not in VERBS:
         raise CannotKnow(f"--also {text}: this version of vram has no vram trial {kind.verb}.")
     return Extra(BY_NAME[name].name, seconds(time) if time else None)

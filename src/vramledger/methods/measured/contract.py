@@ -94,10 +94,10 @@ def _judged(run: "Run", contract: Contract) -> "tuple[Line, ...]":
 
     told = replace(contract, queue_must_drain=None)
     drains = (Line("the queue drains", "not checked", None),) if contract.queue_must_drain else ()
-    return (*judged(told, _served(run, measured(run))), *drains)
+    return (*judged(told, served_of(run, measured(run))), *drains)
 
 
-def _served(run: "Run", found: Measured) -> "Served":
+def served_of(run: "Run", found: Measured) -> "Served":
     """The measured requests as a contract is held against them."""
     import numpy as np
 

@@ -35,7 +35,9 @@ class Slope:
     emptied: bool
 
 
-def seconds_needed(waiting: "Floats", step_s: float, arrivals_per_s: float, confidence: float) -> float:
+def seconds_needed(
+    waiting: "Floats", step_s: float, arrivals_per_s: float, confidence: float
+) -> float:
     """Seconds until a queue like this one, sampled every `step_s`, is told from one that grows by a tenth of the arrivals."""
     from scipy.stats import norm
 

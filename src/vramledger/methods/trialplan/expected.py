@@ -1,11 +1,12 @@
 """What the simulator said of each line of a contract, to stand beside what trials found."""
 
-from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from vramledger.methods.trialplan.trials_file import Expected
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from vramledger.methods.trialplan.scenario_need import ScenarioNeed
     from vramledger.simulate.run import Simulation
 

@@ -85,7 +85,9 @@ def checked(item: Item, where: str) -> Item:
     if kind.of_scenario and item.scenario is None:
         raise BadInput(f"{where} is of kind {kind.name} and names no scenario; give it one.")
     if kind.must_send and not (item.send_s is not None and item.send_s > 0):
-        raise BadInput(f"{where} is of kind {kind.name} and has no send_s; give it seconds above 0.")
+        raise BadInput(
+            f"{where} is of kind {kind.name} and has no send_s; give it seconds above 0."
+        )
     if item.takes_s < (item.send_s or 0):
         raise BadInput(
             f"{where} sends for {plain(item.send_s or 0)} s and is said to take {plain(item.takes_s)} s; takes_s holds "

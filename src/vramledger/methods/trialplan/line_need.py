@@ -2,19 +2,19 @@
 
 from collections.abc import Iterator
 from dataclasses import replace
-from math import inf, isinf, log, nan
+from math import inf
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
 from vramledger.frozen import frozen
+from vramledger.methods.trialplan.chance import chance_by_ends, chance_of_failing
 from vramledger.methods.trialplan.correlation import long_run_variance
 from vramledger.methods.trialplan.draining import seconds_needed
 from vramledger.methods.trialplan.line_sample import LineSample, samples_of
 from vramledger.methods.trialplan.needed import requests_needed
 from vramledger.plan.requirement import Contract
 from vramledger.simulate.judged import Line, fewest_for, good_requests, line_words
-from vramledger.units import plain
 
 if TYPE_CHECKING:
     from vramledger.methods.trialplan.played_ends import PlayedEnds, Side
@@ -22,13 +22,20 @@ if TYPE_CHECKING:
     Floats = np.ndarray[Any, np.dtype[np.float64]]
 
 HOUR_S: Final = 3600.0
-TOLD: Final = ("ttft_s", "first_answer_s", "itl_s", "tpot_s", "e2e_s")  # what a trial is held against
+TOLD: Final = (
+    "ttft_s",
+    "first_answer_s",
+    "itl_s",
+    "tpot_s",
+    "e2e_s",
+)  # what a trial is held against
 _STEP_S: Final = 1.0
-_SURE: Final = 1.645  # standard deviations to an end of the band: it holds nine of ten
 _UNSEEN: Final = "a trial is not held against it"
 _QUEUE: Final = "a trial does not see how long each request was queued"
 _LENGTHS: Final = "a trial does not tell gaps by length of input"
-_MARGIN: Final = "the simulator expects the figure at its limit, or no margin that a sample could show"
+_MARGIN: Final = (
+    "the simulator expects the figure at its limit, or no margin that a sample could show"
+)
 _MAXIMUM: Final = "no sample proves a maximum; every request would have to be seen"
 _NOTHING: Final = "no request of the scenario has this figure"
 
@@ -63,7 +70,9 @@ class LineNeed:
 def line_needs(contract: Contract, ends: "PlayedEnds", confidence: float) -> tuple[LineNeed, ...]:
     """Every line of the contract, in its order."""
     found = {each.asked: each for each in _needs(contract, ends, confidence)}
-    return tuple(replace(found[each.asked], expected_holds=each.holds) for each in ends.expected.lines)
+    return tuple(
+        replace(found[each.asked], expected_holds=each.holds) for each in ends.expected.lines
+    )
 
 
 def _needs(contract: Contract, ends: "PlayedEnds", confidence: float) -> Iterator[LineNeed]:
@@ -103,8 +112,7 @@ def _share_need(
     line: Line, samples: "dict[Side, LineSample | None]", ends: "PlayedEnds", confidence: float
 ) -> LineNeed:
     sample = samples[ends.expected]
-    assert sample is not None
-    if not sample.counted:
+    if sample is None or not sample.counted:
         return _without(line, _NOTHING)
     chance = chance_of_failing(line, ends)
     per_hour = sample.counted / ends.span_s * HOUR_S
@@ -145,18 +153,16 @@ def _queue_need(line: Line, ends: "PlayedEnds", confidence: float) -> LineNeed:
     holds = {side.queue_drains for side in ends.sides}
     hours = seconds[0] / HOUR_S
     slowest = max(seconds) / HOUR_S if len(holds) == 1 else inf
-    chance = _chance_by_ends([side.queue_drains for side in ends.sides])
+    chance = chance_by_ends([side.queue_drains for side in ends.sides])
     return LineNeed(line.asked, None, None, None, None, None, hours, slowest, chance)
 
 
-def _hourly_need(
-    line: Line, contract: Contract, ends: "PlayedEnds", confidence: float
-) -> LineNeed:
-    """By the counts of good requests: hours = (2 z)^2 D rate / (rate - least)^2, D the dispersion of the counts."""
+def _hourly_need(line: Line, contract: Contract, ends: "PlayedEnds", confidence: float) -> LineNeed:
+    """By the counts of good requests: hours = (2 z)^2 D rate / (rate - least)^2, D the dispersion of the counts, 1 at least."""
     least = contract.requests_per_hour or 0.0
     hours = [_hours_of_rate(contract, side, least, ends.span_s, confidence) for side in ends.sides]
     known = [each for each in hours if each is not None]
-    chance = _chance_by_ends([_hourly(contract, side, ends.span_s) >= least for side in ends.sides])
+    chance = chance_by_ends([_hourly(contract, side, ends.span_s) >= least for side in ends.sides])
     turns = len({_hourly(contract, side, ends.span_s) >= least for side in ends.sides}) > 1
     slowest = inf if turns or len(known) < len(hours) else max(known)
     rate = _hourly(contract, ends.expected, ends.span_s)
@@ -177,17 +183,15 @@ def _hours_of_rate(
     if rate == least:
         return None
     good = good_requests(contract, side.served)
-    counts = np.bincount(
-        side.due_s[good].astype(np.int64), minlength=max(int(span_s), 1)
-    ).astype(np.float64)
+    counts = np.bincount(side.due_s[good].astype(np.int64), minlength=max(int(span_s), 1)).astype(
+        np.float64
+    )
     dispersion = long_run_variance(counts) / counts.mean() if counts.any() else 1.0
     z = 2 * float(norm.ppf(confidence))
-    return float(z * z * max(dispersion, 1e-3) * max(rate, least) / (rate - least) ** 2)
+    return float(z * z * max(dispersion, 1.0) * max(rate, least) / (rate - least) ** 2)
 
 
-def _unsimulated(
-    line: Line, contract: Contract, ends: "PlayedEnds", confidence: float
-) -> LineNeed:
+def _unsimulated(line: Line, contract: Contract, ends: "PlayedEnds", confidence: float) -> LineNeed:
     """A latency that the simulator does not have: no less than where every request keeps it."""
     share = next(
         share
@@ -204,48 +208,3 @@ def _unsimulated(
 
 def _without(line: Line, why: str) -> LineNeed:
     return LineNeed(line.asked, None, None, None, None, None, None, None, 0.0, why)
-
-
-def chance_of_failing(line: Line, ends: "PlayedEnds") -> float:
-    """The probability that the line fails, by the band of the step times.
-
-    A band holds nine of ten held-back observations, so its slow end is taken as the 95th percentile of a log-normal factor
-    on the expected figure. For the order of trials only: no verdict rests on it.
-    """
-    slow = ends.line(ends.slow, line.asked)
-    mine, theirs = line.amount, None if slow is None else slow.amount
-    usable = mine is not None and theirs is not None and mine.name not in ("success",)
-    if usable and mine is not None and theirs is not None:
-        spread = _log_ratio(theirs.value, mine.value) / _SURE
-        margin = _log_ratio(mine.threshold, mine.value)
-        if spread > 0 and margin == margin and not isinf(spread):
-            from scipy.stats import norm
-
-            return float(norm.sf(margin / spread))
-    return _chance_by_ends(
-        [found is not None and found.holds is not False for found in map(_of(ends, line), ends.sides)]
-    )
-
-
-def _of(ends: "PlayedEnds", line: Line) -> Any:
-    return lambda side: ends.line(side, line.asked)
-
-
-def _log_ratio(high: float, low: float) -> float:
-    return log(high / low) if high > 0 and low > 0 and not isinf(high) and not isinf(low) else nan
-
-
-def _chance_by_ends(holds: list[bool]) -> float:
-    """Of whether it holds at the expected, the slow and, where that was played, the fast end."""
-    expected, slow = holds[0], holds[1]
-    if expected:
-        return 0.05 if slow else 0.3
-    return 0.7 if any(holds[2:]) else 0.95
-
-
-def needs_words(need: LineNeed) -> str:
-    """What it needs, in a few words."""
-    if need.hours is None:
-        return need.why
-    what = "" if need.needed is None else f"{need.needed:,} of {plain(round(need.per_hour or 0))} an hour, "
-    return f"{what}{need.hours:.2g} h"

@@ -28,7 +28,7 @@ class Side:
         self._played = played
         self.lines: tuple[Line, ...] = played.answers.lines
         self.queue_drains = played.answers.queue_drains
-        self.due_s: Floats = played.offered.due_ns * _NANO
+        self.due_s: Floats = np.asarray(played.offered.due_ns * _NANO, np.float64)
 
     @cached_property
     def served(self) -> "Served":

@@ -125,7 +125,9 @@ def grouped(items: Sequence[Item]) -> list[Item]:
     groups: dict[tuple[tuple[str, str], ...], list[Item]] = {(): []}
     for item in items:
         groups.setdefault(tuple(sorted(item.settings.items())), []).append(item)
-    return [item for group in groups.values() for item in sorted(group, key=lambda each: each.fresh)]
+    return [
+        item for group in groups.values() for item in sorted(group, key=lambda each: each.fresh)
+    ]
 
 
 def wants_restart(item: Item, running: Mapping[str, str]) -> bool:
@@ -135,12 +137,13 @@ def wants_restart(item: Item, running: Mapping[str, str]) -> bool:
 
 def total_seconds(items: Sequence[Item], restart_s: float) -> float:
     """The longest that they take one after another."""
-    total, running = 0.0, {}
+    total = 0.0
+    running: Mapping[str, str] = {}
     for item in items:
         total += item.takes_s
         if item.kind != "ready" and wants_restart(item, running):
             total += restart_s
-            running = dict(item.settings)
+            running = item.settings
     return total
 
 

@@ -23,9 +23,7 @@ RUN: Final = next(kind for kind in KINDS if kind.name == "run")
 
 @frozen
 class ScenarioNeed:
-    """A scenario as it was simulated. `fewest_s` is the shortest trial that meets its busiest part, `repeats` whether the load is
-    sent more than once in `send_s`, the time that decides every line which time decides.
-    """
+    """A scenario as it was simulated. `fewest_s` is the shortest trial that meets its busiest part."""
 
     name: str
     requests: int
@@ -70,7 +68,7 @@ class ScenarioNeed:
         """A trial of it."""
         decided = self.decided_in(send_s) if kind is RUN else ()
         return Item(
-            name=f"{self.name}" if kind is RUN else f"{self.name}-{kind.name}",
+            name=self.name if kind is RUN else f"{self.name}-{kind.name}",
             kind=kind.name,
             takes_s=longest_s(kind, send_s, self.drain_s),
             scenario=self.name,

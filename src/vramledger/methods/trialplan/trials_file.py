@@ -27,6 +27,7 @@ _KEYS: Final = frozenset(
     {"schema", "plan", "workload", "url", "confidence", "restart_s", "until", "hours", "max_cost", "price_per_hour", "currency",
      "seed", "items", "expected"}
 )  # fmt: skip
+_EMPTY: Final[tuple[Any, ...]] = (None, (), {}, "")
 _ITEM_KEYS: Final = frozenset(each.name for each in fields(Item))
 
 
@@ -166,7 +167,11 @@ def _item(found: Any, where: str) -> Item:
     if missing:
         raise BadInput(f"{where} has no {missing[0]}; an item has name, kind and takes_s.")
     name = str(found["name"])
-    if not name or not all(letter.isalnum() or letter in "-_.=" for letter in name) or name[0] == ".":
+    if (
+        not name
+        or not all(letter.isalnum() or letter in "-_.=" for letter in name)
+        or name[0] == "."
+    ):
         raise BadInput(f"{where} is named {name!r}; letters, digits and -_.= make a name.")
     settings = {str(key): str(value) for key, value in (found.get("settings") or {}).items()}
     item = Item(
@@ -198,7 +203,7 @@ def _given(found: Mapping[str, Any]) -> dict[str, Any]:
     return {
         key: list(value) if isinstance(value, tuple) else value
         for key, value in found.items()
-        if value is not None and value != () and value != {} and value is not False and value != ""
+        if value is not False and value not in _EMPTY
     }
 
 
