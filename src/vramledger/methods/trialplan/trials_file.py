@@ -28,6 +28,7 @@ _KEYS: Final = frozenset(
      "seed", "items", "expected"}
 )  # fmt: skip
 _EMPTY: Final[tuple[Any, ...]] = (None, (), {}, "")
+_FRESH: Final = "fresh"  # of an item; no is what is meant without it
 _ITEM_KEYS: Final = frozenset(each.name for each in fields(Item))
 
 
@@ -37,7 +38,7 @@ class Expected:
 
     scenario: str
     asked: str
-    holds: bool | None
+    holds: bool | None = None
     share: float | None = None
     needed: int | None = None
     hours: float | None = None
@@ -203,7 +204,7 @@ def _given(found: Mapping[str, Any]) -> dict[str, Any]:
     return {
         key: list(value) if isinstance(value, tuple) else value
         for key, value in found.items()
-        if value is not False and value not in _EMPTY
+        if value not in _EMPTY and not (key == _FRESH and not value)
     }
 
 

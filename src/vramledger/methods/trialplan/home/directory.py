@@ -1,9 +1,10 @@
 """Copies in a folder of this machine: another disk, a mounted share."""
 
+import hashlib
 import os
 import shutil
 from pathlib import Path, PurePosixPath
-from typing import Final
+from typing import BinaryIO, Final
 
 from vramledger.frozen import frozen
 from vramledger.methods.trialplan.home.not_home import NotHome
@@ -28,12 +29,16 @@ class Directory:
 
         Raises:
             NotHome: it is not there afterwards.
+            FileNotFoundError: there is no such source.
         """
-        place = self.folder / relative
+        with source.open("rb") as reading:
+            self._take(reading, self.folder / relative)
+
+    def _take(self, reading: BinaryIO, place: Path) -> None:
         waiting = place.with_name(f".{place.name}.coming")
         try:
             self._made(place.parent)
-            sent = _copied(source, waiting)
+            sent = _copied(reading, waiting)
             if file_sha256(waiting) != sent:
                 waiting.unlink(missing_ok=True)
                 raise NotHome(f"{place} was read back otherwise than it was written")
@@ -63,12 +68,10 @@ class Directory:
             sync_folder(folder.parent)
 
 
-def _copied(source: Path, to: Path) -> str:
+def _copied(reading: BinaryIO, to: Path) -> str:
     """The SHA-256 of what was read; a file that grows is copied as far as it was."""
-    import hashlib
-
     digest = hashlib.sha256()
-    with source.open("rb") as reading, to.open("wb") as writing:
+    with to.open("wb") as writing:
         left = os.fstat(reading.fileno()).st_size
         while left > 0 and (piece := reading.read(min(_PIECE, left))):
             digest.update(piece)

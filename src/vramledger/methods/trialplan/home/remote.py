@@ -7,8 +7,9 @@ import hashlib
 import os
 import shlex
 import subprocess
+from contextlib import nullcontext
 from pathlib import Path, PurePosixPath
-from typing import IO, Final
+from typing import BinaryIO, Final
 
 from vramledger.frozen import frozen
 from vramledger.methods.trialplan.home.not_home import NotHome
@@ -71,39 +72,40 @@ class Remote:
 
     def _said(self, command: str, source: Path | None) -> tuple[str, str]:
         """The SHA-256 of what was sent, and what the command there printed."""
-        words = [*shlex.split(os.environ.get(COMMAND, "ssh")), *_UNATTENDED, self.host, command]
-        try:
-            with subprocess.Popen(  # noqa: S603 - the user's own ssh and host
-                words,
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.PIPE,
-                start_new_session=True,
-            ) as process:
-                sent = "" if source is None else _sent(source, process.stdin)
-                out, err = process.communicate(timeout=_LONGEST_S)
-        except (OSError, subprocess.TimeoutExpired) as error:
-            raise NotHome(f"{self.name} cannot be reached: {error}") from None
+        with nullcontext() if source is None else source.open("rb") as reading:
+            try:
+                with self._started(command) as process:
+                    sent = "" if reading is None else _sent(reading, process)
+                    out, err = process.communicate(timeout=_LONGEST_S)
+            except (OSError, subprocess.TimeoutExpired) as error:
+                raise NotHome(f"{self.name} cannot be reached: {error}") from None
         if process.returncode:
             said = one_line(err.decode(errors="replace").strip())[:_MOST_WORDS]
-            raise NotHome(
-                f"{self.name} did not take it: {said or f'exit code {process.returncode}'}"
-            )
+            ended = f"exit code {process.returncode}"
+            raise NotHome(f"{self.name} did not take it: {said or ended}")
         return sent, out.decode(errors="replace").strip()
 
+    def _started(self, command: str) -> "subprocess.Popen[bytes]":
+        ssh = shlex.split(os.environ.get(COMMAND, "ssh"))
+        return subprocess.Popen(  # noqa: S603 - the user's own ssh and host
+            [*ssh, *_UNATTENDED, self.host, command],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            start_new_session=True,
+        )
 
-def _sent(source: Path, to: IO[bytes] | None) -> str:
-    """Send as much of the file as there is now; its SHA-256, whatever the other side made of it."""
+
+def _sent(reading: BinaryIO, process: "subprocess.Popen[bytes]") -> str:
+    """Send as much of the file as there is now; its SHA-256, as far as the other side took it."""
     digest = hashlib.sha256()
-    with source.open("rb") as reading:
-        left = os.fstat(reading.fileno()).st_size
-        while left > 0 and (piece := reading.read(min(_PIECE, left))):
-            digest.update(piece)
-            left -= len(piece)
-            if to is None:
-                continue
-            try:
-                to.write(piece)
-            except BrokenPipeError:  # it ended early and says why
-                break
+    left = os.fstat(reading.fileno()).st_size
+    while left > 0 and (piece := reading.read(min(_PIECE, left))):
+        digest.update(piece)
+        left -= len(piece)
+        try:
+            if process.stdin is not None:
+                process.stdin.write(piece)
+        except BrokenPipeError:  # it ended early and says why
+            break
     return digest.hexdigest()
