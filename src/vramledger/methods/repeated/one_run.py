@@ -5,10 +5,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from vramledger.frozen import frozen
-from vramledger.methods.measured.contract import served
+from vramledger.methods.measured.contract import served_of
 from vramledger.methods.repeated.turns import Turn
 from vramledger.record.run import read_run
-from vramledger.trial.conduct.latencies import NAMES
+from vramledger.trial.conduct.latencies import NAMES, measured
 from vramledger.trial.conduct.summary import Summary, summarise
 
 if TYPE_CHECKING:
@@ -53,7 +53,7 @@ def read_one(turn: Turn, folder: Path) -> OneRun:
     import numpy as np
 
     run = read_run(folder)
-    found = served(run)
+    found = served_of(run, measured(run))
     due = run.requests.numbers("due_s", "row")
     order = np.argsort(due["due_s"][~np.isnan(due["row"])], kind="stable")
     values = {name: found.latency[name][order] for name in NAMES}
