@@ -20,6 +20,7 @@ class Origin(StrEnum):
     MEASURED = "measured"
     SIMULATED = "simulated"
     REHEARSED = "rehearsed"  # measured against a simulated server
+    IMPORTED = "imported"  # told by another tool, whose client and clock nobody here has seen
 
 
 class Ended(StrEnum):
@@ -101,7 +102,7 @@ class Description(Part):
         default=SCHEMA, alias="schema", description="`vramledger.run/1`"
     )
     origin: Origin = Field(
-        description="`measured`, `simulated` or `rehearsed`; each table's metadata repeat it",
+        description="`measured`, `simulated`, `rehearsed` or `imported`; each table's metadata repeat it",
         strict=False,
     )
     name: str = Field(description="name of the run")

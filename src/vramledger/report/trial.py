@@ -28,6 +28,7 @@ _ORIGINS: Final = {
     Origin.MEASURED: "MEASURED",
     Origin.REHEARSED: "REHEARSED on a simulated server, not measured",
     Origin.SIMULATED: "SIMULATED, not measured",
+    Origin.IMPORTED: "IMPORTED from another tool, measured by its client",
 }
 
 

@@ -10,6 +10,7 @@ VERBS: Final = {  # name -> (module here, the line of the help)
     "resume": ("resume", "Go on with a run that was cut off, or close it."),
     "list": ("list_", "The runs in a folder."),
     "show": ("show", "The summary of a run."),
+    "import": ("import_", "Results of other load generators as runs."),
     "export": ("export", "A run as CSV or JSON, or as other tools write it."),
     "plan": ("plan", "Which trials decide a contract, in what time; then run them."),
     "warm": ("warm", "Wait until a server is ready and warm: a gate for roll-outs."),

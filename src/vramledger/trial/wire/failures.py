@@ -57,6 +57,7 @@ _WIRE: Final = (
     _row("slow_drip", _T, "Bytes came, but no whole event for the time allowed; something in between holds them back."),
     _row("request_timeout", _T, "The request took longer than a request may take here."),
     _row("client_timeout", _T, "The workload's client waits no longer than this, and the answer was not complete."),
+    _row("foreign", _F, "The tool that sent the request tells a failure that is none of the classes known here; its own file has the words."),
     _row("run_ended", _I, "The run ended while the request was under way."),
 )  # fmt: skip
 

@@ -1,0 +1,122 @@
+"""What another tool told, written as the directory of a run with the origin `imported`."""
+
+from collections.abc import Iterator, Mapping
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, Final
+
+from vramledger import __version__
+from vramledger.record.computed_run import ComputedRun
+from vramledger.record.document import Clock, Deployment, Description, Ended, Origin
+from vramledger.record.requests import RequestRecord
+from vramledger.trial.imported.told import Told
+
+SECOND_HAND: Final = (
+    "Imported: another tool's client and clock made these figures. Nobody recorded how late or busy that client was, the server's "
+    "metrics, or the GPUs."
+)
+_NOT_DUE: Final = (
+    "due times are not in the file, so the load cannot be shown to be an open loop: a client that waited for the server flatters it"
+)
+_UNSEEN: Final = ("the server's metrics", "GPUs", "the client's own lag", "warm-up")
+
+
+def describe(told: Told, files: Mapping[str, str]) -> Description:
+    """run.json of an import; `files` maps names to SHA-256."""
+    return Description(
+        origin=Origin.IMPORTED,
+        name=f"{told.model or 'unknown model'} by {told.tool}",
+        in_effect=Deployment(model=told.model),
+        client_version=__version__,
+        clock=Clock(wall_at_zero=_moment(told.zero_s)),
+        started_at=_moment(told.zero_s),
+        ended_at=_moment(told.ended_s),
+    ).model_copy(update={"trial": _trial(told), "imported": _imported(told, files)})
+
+
+def write(told: Told, files: Mapping[str, str], folder: Path) -> None:
+    """The run's directory, whole or not at all.
+
+    Raises:
+        BadInput: the folder is taken or cannot be written.
+    """
+    about = describe(told, files)
+    records = sorted(told.records, key=lambda each: (each.due_s, each.request_id))
+    with ComputedRun(folder, about) as run:
+        ended = max((_end(each) for each in records), default=0.0)
+        run.note(0.0, "phase", name="measured", load_zero_s=0.0, position_s=0.0)
+        for record in records:
+            run.append(record)
+        run.note(ended, "phase", name="drained", how="complete")
+        run.close(Ended.COMPLETE)
+
+
+def _end(record: RequestRecord) -> float:
+    told = (record.due_s, record.dispatched_s, record.last_content_s, record.done_s)
+    return max(each for each in told if each is not None)
+
+
+def _trial(told: Told) -> dict[str, Any]:
+    """What summaries and exports of a trial read."""
+    span = max((_end(each) for each in told.records), default=0.0)
+    return {
+        "server": f"a server that {told.tool} does not record for us",
+        "target": {"path": told.endpoint},
+        "load": {
+            "closed": told.closed,
+            "duration_s": None,
+            "period_s": span,
+            "workload": "imported",
+            "prompts": {"style": {"endpoint": told.endpoint or "API unknown", "model": told.model or "unknown"}, "own": None, "lexicon": None},
+        },
+        "rate_scale": 1.0,
+        "workers": 1,
+        "kv_tokens": None,
+        "prompts_said": None,
+        "warnings": [SECOND_HAND, *_warnings(told)],
+        "unseen": [*_UNSEEN, *(f"{name}: {why}." for name, why in told.missing.items())],
+        "unjudgeable": list(_unjudgeable(told)),
+    }  # fmt: skip
+
+
+def _warnings(told: Told) -> Iterator[str]:
+    if "due_s" in told.missing:
+        yield f"Not verifiable: {_NOT_DUE}."
+    if told.claimed_origin in ("rehearsed", "simulated"):
+        yield f"The file says of itself that it is {told.claimed_origin}: nothing in it was measured on a real server."
+    if told.unrecorded:
+        yield f"The file counts {told.unrecorded:,} requests that it has no record of; they are in no figure here."
+    yield from told.notes
+
+
+def _unjudgeable(told: Told) -> Iterator[dict[str, str]]:
+    """Lines of a contract that such records cannot decide."""
+    if not told.records:
+        return
+    if all(each.chunk_offset_us is None for each in told.records):
+        yield {"line": "ITL", "why": f"{told.tool} keeps no times of single gaps, and its ITL is a mean a request"}  # fmt: skip
+    if told.unrecorded:
+        yield {"line": "success", "why": f"{told.unrecorded:,} requests have no record"}
+
+
+def _imported(told: Told, files: Mapping[str, str]) -> dict[str, Any]:
+    return {
+        "tool": told.tool,
+        "tool_version": told.version,
+        "files_sha256": dict(files),
+        "claimed_origin": told.claimed_origin,
+        "unrecorded_requests": told.unrecorded,
+        "missing": dict(told.missing),
+        "definitions": dict(told.definitions),
+        "headline": [
+            {"name": each.name, "unit": each.unit, "told": each.told, "found": each.found, "agrees": each.agrees}
+            for each in told.claims
+        ],
+    }  # fmt: skip
+
+
+def _moment(seconds: float | None) -> str | None:
+    """As run.json writes moments; None for a clock that is not the wall's."""
+    if seconds is None or not 0 <= seconds < 4e9:
+        return None
+    return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
