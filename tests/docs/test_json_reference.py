@@ -14,6 +14,7 @@ from recorded_trials import small_series, small_trial
 from vramledger.cli.main import run
 
 PAGE = Path(__file__).parents[2] / "docs" / "reference" / "json.md"
+IMPORTS = Path(__file__).parents[1] / "data" / "imports"
 LAUNCH = "vllm serve Qwen/Qwen3-32B -tp 2 --max-model-len 32768"
 GPU = ("--gpu", "H100-80GB-SXM")
 LOAD = ("--input-tokens", "1000", "--output-tokens", "100", "--concurrency", "8")
@@ -54,6 +55,7 @@ RUNS = (
     ("trial", "show", "trials/trial"),
     ("trial", "show", "repeated"),
     ("trial", "list", "trials"),
+    ("trial", "import", str(IMPORTS / "vllm_bench.json"), "-o", "imported"),
     ("trial", "plan", "short-plan.yaml", "--hours", "1", "--also", "max-num-seqs=8"),
     ("trial", "plan", "--run", "trials.yaml", "--url", "http://127.0.0.1:9"),
     ("trial", "warm", "--url", "http://127.0.0.1:9", "--within", "1ms"),

@@ -87,6 +87,8 @@ def _requests(found: Summary) -> Iterator[str]:
 def _latency_rows(found: Summary) -> Iterator[tuple[str, ...]]:
     said = found.latencies
     for name, title in _TITLES.items():
+        if name == "first_answer_s" and not said.ok[name].count and said.ok["ttft_s"].count:
+            continue  # nobody told
         if name != "first_answer_s" or said.offered[name] != said.offered["ttft_s"]:
             yield _row(title, said.offered[name])
     yield _row("ITL, gaps", said.itl_s)
@@ -103,7 +105,8 @@ def _successes(found: Summary) -> Iterator[str]:
         _row(f"{_TITLES[name]}, ok, sent", said.ok_from_dispatch[name])
         for name in ("ttft_s", "e2e_s")
     ]
-    rows.append(_row("sent late", said.late_dispatch_s))
+    if "due_s" not in found.imported.get("missing", {}):
+        rows.append(_row("sent late", said.late_dispatch_s))
     yield ""
     yield "successes alone, and since they were sent"
     yield from table(_HEAD, rows, _RIGHT)
@@ -170,7 +173,9 @@ def _client(found: Summary) -> Iterator[str]:
 def _words(found: Summary) -> Iterator[str]:
     yield f"lengths     {found.lengths.sentence()}"
     warm = found.story.warm_up
-    if warm is None:
+    if found.description.origin is Origin.IMPORTED:
+        yield "warm-up     unknown: the file does not tell of one"
+    elif warm is None:
         yield "warm-up     none: a cold pass"
     else:
         stable = "stable" if warm["stable"] else "not stable yet"

@@ -13,6 +13,7 @@ from vramledger.record.naming import folder_name
 from vramledger.simulate.planned import Planned, is_plan, planned
 from vramledger.trial.conduct.asked import TrialAsked
 from vramledger.trial.conduct.on_interrupt import OnInterrupt
+from vramledger.trial.imported.held_against import HeldAgainst
 from vramledger.trial.prompts.body import extra_fields
 from vramledger.units import format_seconds
 from vramledger.workload.operators.prepared import Part
@@ -100,15 +101,27 @@ def _url(asked: Mapping[str, Any]) -> str:
     )
 
 
+def held_against(path: str, scenario: str | None) -> HeldAgainst:
+    """The contract of a plan's scenario, for a run that was made without it.
+
+    Raises:
+        BadInput, UnknownName: no plan, or a scenario that is none.
+    """
+    plan = _of_plan(path, scenario)
+    return HeldAgainst(_document(path), plan.scenario, plan.contract)
+
+
 def _planned(asked: Mapping[str, Any]) -> Planned | None:
-    if asked["plan"] is None:
-        return None
-    if not is_plan(asked["plan"]):
+    return None if asked["plan"] is None else _of_plan(asked["plan"], asked["scenario"])
+
+
+def _of_plan(path: str, scenario: str | None) -> Planned:
+    if not is_plan(path):
         raise BadInput(
-            f"{asked['plan']} is no plan file; give one (vram plan new writes it), or leave it out and give "
+            f"{path} is no plan file; give one (vram plan new writes it), or leave it out and give "
             "--workload."
         )
-    return planned(asked["plan"], asked["scenario"])
+    return planned(path, scenario)
 
 
 def _part(asked: Mapping[str, Any], plan: Planned | None) -> Part:

@@ -79,6 +79,12 @@ class Summary:
         """The key `trial` of run.json."""
         return trial_of(self.run.description)
 
+    @property
+    def imported(self) -> dict[str, Any]:
+        """The key `imported` of run.json; empty where this program itself measured."""
+        found = (self.run.description.model_extra or {}).get("imported")
+        return found if isinstance(found, dict) else {}
+
 
 _TEXTS: Final = ("warnings", "unseen")
 

@@ -11,7 +11,10 @@ from vramledger.trial.wire.failures import named, of_http
 FOREIGN: Final = "foreign"
 _FIRST_ERROR: Final = 400
 _PHRASES: Final = {each.phrase.lower(): each.value for each in HTTPStatus if each >= _FIRST_ERROR}
-_STATUS: Final = re.compile(r"\b(?:server error|client error|HTTP error|status(?: code)?|HTTP)\W{0,3}([45]\d\d)\b", re.IGNORECASE)
+_STATUS: Final = re.compile(
+    r"\b(?:server error|client error|HTTP error|status(?: code)?|HTTP)\W{0,3}([45]\d\d)\b",
+    re.IGNORECASE,
+)
 _WORDS: Final = (  # the particular before the general
     ("timeout", "request_timeout"),
     ("timed out", "request_timeout"),

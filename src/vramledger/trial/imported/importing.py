@@ -10,6 +10,7 @@ from vramledger.record.durable import file_sha256
 from vramledger.record.run import read_run
 from vramledger.record.soundness import check_sound
 from vramledger.trial.conduct.summary import Summary, summarise
+from vramledger.trial.imported.held_against import HeldAgainst
 from vramledger.trial.imported.registry import read_results
 from vramledger.trial.imported.told import Told
 from vramledger.trial.imported.written import write
@@ -24,7 +25,9 @@ class Imported:
     summary: Summary
 
 
-def import_results(paths: Sequence[Path], out: Path) -> tuple[Imported, ...]:
+def import_results(
+    paths: Sequence[Path], out: Path, held: HeldAgainst | None = None
+) -> tuple[Imported, ...]:
     """The runs, in folders that were not there.
 
     Raises:
@@ -37,7 +40,7 @@ def import_results(paths: Sequence[Path], out: Path) -> tuple[Imported, ...]:
     for told in found:
         _check_order(told)
     for told, folder in zip(found, folders, strict=True):
-        write(told, files, folder)
+        write(told, files, folder, held)
     return tuple(_read(folder, told) for folder, told in zip(folders, found, strict=True))
 
 

@@ -61,7 +61,7 @@ def read_results(paths: Sequence[Path]) -> tuple[Told, ...]:
             f"{first[0].path} is of {FORMATS[next(iter(by_format))].title} and {second[0].path} of {FORMATS[list(by_format)[1]].title}; "
             "import the files of one tool at a time."
         )
-    (name, found), = by_format.items()
+    ((name, found),) = by_format.items()
     return tuple(FORMATS[name].read(tuple(found)))
 
 

@@ -6,41 +6,47 @@ from pathlib import Path
 from typing import Any, Final
 
 from vramledger import __version__
+from vramledger.plan.contract_json import contract_to_json
 from vramledger.record.computed_run import ComputedRun
 from vramledger.record.document import Clock, Deployment, Description, Ended, Origin
 from vramledger.record.requests import RequestRecord
+from vramledger.trial.imported.held_against import HeldAgainst
 from vramledger.trial.imported.told import Told
 
 SECOND_HAND: Final = (
     "Imported: another tool's client and clock made these figures. Nobody recorded how late or busy that client was, the server's "
     "metrics, or the GPUs."
 )
-_NOT_DUE: Final = (
-    "due times are not in the file, so the load cannot be shown to be an open loop: a client that waited for the server flatters it"
-)
-_UNSEEN: Final = ("the server's metrics", "GPUs", "the client's own lag", "warm-up")
+_NOT_DUE: Final = "due times are not in the file, so the load cannot be shown to be an open loop: a client that waited for the server flatters it"
+_UNSEEN: Final = ("the server's metrics", "GPUs", "the client's own lag")
 
 
-def describe(told: Told, files: Mapping[str, str]) -> Description:
+def describe(told: Told, files: Mapping[str, str], held: HeldAgainst | None = None) -> Description:
     """run.json of an import; `files` maps names to SHA-256."""
     return Description(
         origin=Origin.IMPORTED,
         name=f"{told.model or 'unknown model'} by {told.tool}",
+        plan=None if held is None else held.plan,
+        scenario=None if held is None else held.scenario,
         in_effect=Deployment(model=told.model),
         client_version=__version__,
         clock=Clock(wall_at_zero=_moment(told.zero_s)),
         started_at=_moment(told.zero_s),
         ended_at=_moment(told.ended_s),
-    ).model_copy(update={"trial": _trial(told), "imported": _imported(told, files)})
+    ).model_copy(
+        update={"trial": _trial(told) | _promised(held), "imported": _imported(told, files)}
+    )
 
 
-def write(told: Told, files: Mapping[str, str], folder: Path) -> None:
+def write(
+    told: Told, files: Mapping[str, str], folder: Path, held: HeldAgainst | None = None
+) -> None:
     """The run's directory, whole or not at all.
 
     Raises:
         BadInput: the folder is taken or cannot be written.
     """
-    about = describe(told, files)
+    about = describe(told, files, held)
     records = sorted(told.records, key=lambda each: (each.due_s, each.request_id))
     with ComputedRun(folder, about) as run:
         ended = max((_end(each) for each in records), default=0.0)
@@ -49,6 +55,11 @@ def write(told: Told, files: Mapping[str, str], folder: Path) -> None:
             run.append(record)
         run.note(ended, "phase", name="drained", how="complete")
         run.close(Ended.COMPLETE)
+
+
+def _promised(held: HeldAgainst | None) -> dict[str, Any]:
+    stated = held is not None and not held.contract.is_empty
+    return {"contract": contract_to_json(held.contract) if held is not None and stated else None}
 
 
 def _end(record: RequestRecord) -> float:
@@ -60,7 +71,7 @@ def _trial(told: Told) -> dict[str, Any]:
     """What summaries and exports of a trial read."""
     span = max((_end(each) for each in told.records), default=0.0)
     return {
-        "server": f"a server that {told.tool} does not record for us",
+        "server": "server unknown",
         "target": {"path": told.endpoint},
         "load": {
             "closed": told.closed,

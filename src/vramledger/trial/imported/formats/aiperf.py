@@ -154,7 +154,11 @@ def _record(place: int, row: Fields, zero: float) -> RequestRecord:
     if row.mapping().get("error"):
         error = row.part("error")
         found = failed(error.text("message") or error.text("type") or "", error.tokens("code"))
-        told = {"outcome": found.outcome, "error_class": found.error_class, "http_status": found.status}  # fmt: skip
+        told: dict[str, Any] = {
+            "outcome": found.outcome,
+            "error_class": found.error_class,
+            "http_status": found.status,
+        }
         return RequestRecord(**known, **_asked(row), **told)
     return RequestRecord(**(known | _answered(row, start - zero, known["done_s"])))
 

@@ -134,9 +134,7 @@ def _moments(row: Fields, *, scheduled: bool) -> float:
     return min(told)
 
 
-def _record(
-    place: int, group: str, row: Fields, zero: float, *, scheduled: bool
-) -> RequestRecord:
+def _record(place: int, group: str, row: Fields, zero: float, *, scheduled: bool) -> RequestRecord:
     times = _timings(row)
 
     def moment(name: str) -> float | None:

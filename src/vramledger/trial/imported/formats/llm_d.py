@@ -24,7 +24,9 @@ _FIGURES: Final = {
     "inter_token_latency": "ITL",
     "request_latency": "E2E",
 }
-_MISSING: Final = {"every column": "the report has distributions of a whole run, and no single request"}
+_MISSING: Final = {
+    "every column": "the report has distributions of a whole run, and no single request"
+}
 DEFINITIONS: Final = {
     "TTFT": "as the tool that made the figures counts it; the report does not say how",
     "ITL": "as the tool that made the figures counts it",

@@ -184,9 +184,7 @@ def _partly(row: dict[str, Any], sent: float, where: str) -> dict[str, Any]:
     return {"first_role_s": sent + first} if first > 0 else {}
 
 
-def _claims(
-    top: Fields, counts: Counted, records: tuple[RequestRecord, ...]
-) -> Iterator[Claim]:
+def _claims(top: Fields, counts: Counted, records: tuple[RequestRecord, ...]) -> Iterator[Claim]:
     figures = {
         "ttft": ("TTFT", counts.message_s),
         "tpot": ("TPOT", counts.per_gap(counts.message_s)),
