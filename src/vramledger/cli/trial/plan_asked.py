@@ -13,7 +13,7 @@ from vramledger.errors import BadInput, CannotKnow
 from vramledger.frozen import frozen
 from vramledger.methods.trialplan.budget import Budget, until_of
 from vramledger.methods.trialplan.expected import expected_lines
-from vramledger.methods.trialplan.item import BY_NAME, kind_named
+from vramledger.methods.trialplan.item import BY_NAME, READY, kind_named
 from vramledger.methods.trialplan.proposal import Extra, Proposal, propose
 from vramledger.methods.trialplan.scenario_need import scenario_need
 from vramledger.methods.trialplan.trials_file import Expected, trials_text
@@ -171,7 +171,7 @@ def _extra(text: str) -> Extra:
         return Extra("variation", settings={name.removeprefix("--"): value})
     name, _, time = text.partition(":")
     kind = kind_named(name, "--also")
-    if kind.name in ("ready", "run", "variation"):
+    if kind.name in (READY, "run", "variation"):
         raise BadInput(
             f"--also {text}: the plan has that by itself; name cold, ramp, soak or an argument=value."
         )

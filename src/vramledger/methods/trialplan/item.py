@@ -11,6 +11,11 @@ from vramledger.units import plain
 WARM_UP_S: Final = 180.0  # after which a warm-up begins no further round
 CLOSING_S: Final = 30.0
 RESTART_S: Final = 300.0  # assumed where nothing else is said
+STEP_S: Final = 60.0  # that each step of a ramp sends
+IDLE_S: Final = 30.0  # most wait for an idle server before a step
+READY: Final = "ready"
+RAMP: Final = "ramp"
+_FEWEST_STEPS: Final = 4
 
 
 @frozen
@@ -43,15 +48,14 @@ class Kind:
     of_scenario: bool = True
     must_send: bool = True
     options: tuple[str, ...] = ()
-    own_s: float = 0.0  # beyond what it sends: how long it takes by itself
 
 
 KINDS: Final = (
-    Kind("ready", "warm", "waits until the server is ready", of_scenario=False, must_send=False),
+    Kind(READY, "warm", "waits until the server is ready", of_scenario=False, must_send=False),
     Kind("run", "run", "sends a scenario at its own times"),
     Kind("cold", "run", "the same without a warm-up, on an empty cache", options=("--cold",)),
     Kind("variation", "run", "the same with one argument of the server changed"),
-    Kind("ramp", "ramp", "raises the load until a threshold says stop"),
+    Kind(RAMP, "ramp", "raises the load until a threshold says stop"),
     Kind("soak", "soak", "hours in the rhythm of production, tested for growth"),
 )
 BY_NAME: Final = {kind.name: kind for kind in KINDS}
@@ -71,7 +75,14 @@ def kind_named(name: str, where: str = "") -> Kind:
 def longest_s(kind: Kind, send_s: float, drain_s: float) -> float:
     """The longest that a trial takes which sends for so long."""
     warm = 0.0 if kind.name == "cold" else WARM_UP_S
-    return warm + kind.own_s + send_s + drain_s + CLOSING_S
+    if kind.name == RAMP:
+        return warm + ramp_steps(send_s) * (STEP_S + IDLE_S + drain_s + CLOSING_S)
+    return warm + send_s + drain_s + CLOSING_S
+
+
+def ramp_steps(send_s: float) -> int:
+    """The steps of a ramp that sends for so long in all."""
+    return max(int(send_s // STEP_S), _FEWEST_STEPS)
 
 
 def checked(item: Item, where: str) -> Item:
