@@ -89,7 +89,10 @@ def budget_of(asked: Mapping[str, Any]) -> Budget:
     for name, most in (("hours", _LONGEST_H), ("max_cost", float("inf"))):
         given = asked[name]
         if given is not None and not (isfinite(given) and 0 < given <= most):
-            raise BadInput(f"--{name.replace('_', '-')} is {given:g}; it is a number above 0.")
+            upto = f" and up to {most:g}" if isfinite(most) else ""
+            raise BadInput(
+                f"--{name.replace('_', '-')} is {given:g}; it is a number above 0{upto}."
+            )
     per_hour, currency = (0.0, "") if price is None else (price.per_hour, price.currency)
     return Budget(now, until, asked["hours"], asked["max_cost"], per_hour, currency)
 
