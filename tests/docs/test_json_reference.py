@@ -10,7 +10,7 @@ import pytest
 
 from documents.json_keys import covers, documented, printed_paths
 from documents.runs import examples_folder
-from recorded_trials import small_trial
+from recorded_trials import small_ramp, small_trial
 from vramledger.cli.main import run
 
 PAGE = Path(__file__).parents[2] / "docs" / "reference" / "json.md"
@@ -52,6 +52,7 @@ RUNS = (
     ("sweep", LAUNCH, *GPU, "--workload", "head.parquet", "--jobs", "1", *SEARCH),
     ("probe",),
     ("trial", "show", "trials/trial"),
+    ("trial", "show", "ramp"),
     ("trial", "list", "trials"),
     ("trial", "warm", "--url", "http://127.0.0.1:9", "--within", "1ms"),
     ("workload", "synth", "--like", "workload.parquet", "--requests", "99", "-o", "new.parquet"),
@@ -72,6 +73,7 @@ def answers() -> list[Any]:
     with examples_folder() as place:
         (place / "trials").mkdir()
         small_trial(place / "trials" / "trial")
+        small_ramp(place / "ramp")
         (place / "kv.json").write_text(json.dumps(answer("ledger", LAUNCH, *GPU)), encoding="utf-8")
         return [answer(*arguments) for arguments in RUNS]
 

@@ -18,7 +18,9 @@ from vramledger.record.soundness import check_sound
 
 BLOCKS, BLOCK = 80, 16  # one of them is no request's
 INPUT, OUTPUT = 60, 100
-LAUNCH = f"vllm serve {MODEL} --max-model-len 512 --kv-cache-memory-bytes {BLOCKS * BLOCK * 131_072}"
+LAUNCH = (
+    f"vllm serve {MODEL} --max-model-len 512 --kv-cache-memory-bytes {BLOCKS * BLOCK * 131_072}"
+)
 FITS = (BLOCKS - 1) // ceil((INPUT + OUTPUT) / BLOCK)
 SPEED = ("--speed", "4")
 
@@ -66,7 +68,9 @@ def test_errors_of_the_server_are_told_and_no_load_is_safe(tmp_path: Path, workl
     found = json.loads(done.stdout)
     assert (done.returncode, found["stopped_by"]) == (1, "failures")
     assert found["safe_load"]["held"] is None
-    assert any(note.endswith("(http_500)") or "http_500" in note for note in found["steps"][0]["notes"])
+    assert any(
+        note.endswith("(http_500)") or "http_500" in note for note in found["steps"][0]["notes"]
+    )
 
 
 def test_the_most_that_is_tried_leaves_a_larger_need_open(tmp_path: Path, workload: Path) -> None:

@@ -1,5 +1,7 @@
 """Slopes with errors that allow for neighbours being alike."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -8,13 +10,14 @@ from vramledger.methods.trend import FEWEST, trend
 SERIES = 300
 
 
-def alike(correlation: float, count: int, seed: int) -> np.ndarray:
+def alike(correlation: float, count: int, seed: int) -> "np.ndarray[Any, Any]":
     """A steady series of deviation 1."""
     noise = np.random.default_rng(seed).normal(size=count + 100)
     found = np.zeros(count + 100)
     for at in range(1, len(found)):
         found[at] = correlation * found[at - 1] + noise[at]
-    return found[100:] * np.sqrt(1 - correlation**2)
+    steady: np.ndarray[Any, Any] = found[100:] * np.sqrt(1 - correlation**2)
+    return steady
 
 
 def test_an_exact_line_has_its_slope_and_no_error() -> None:

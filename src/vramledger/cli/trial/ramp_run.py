@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Final
+from typing import Any
 
 from vramledger.cli.output import show, show_json
 from vramledger.cli.trial.asked import new_folder
@@ -14,19 +14,11 @@ from vramledger.cli.trial.ramp_asked import (
     ramp_asked,
     workload_hash,
 )
-from vramledger.errors import BadInput, ExitCode
-from vramledger.methods.ramp.found import Finding, Ramp
+from vramledger.errors import BadInput
+from vramledger.methods.ramp.found import CODES, Ramp
 from vramledger.methods.ramp.kept import Kept, read_kept
 from vramledger.methods.ramp.prediction import Prediction, predicted
 from vramledger.methods.ramp.ramp import RampAsked, ramp
-
-CODES: Final = {
-    Finding.HOLDS: ExitCode.HOLDS,
-    Finding.BELOW: ExitCode.DOES_NOT_HOLD,
-    Finding.NOTHING_SAFE: ExitCode.DOES_NOT_HOLD,
-    Finding.OPEN: ExitCode.CANNOT_KNOW,
-    Finding.STOPPED: ExitCode.INTERRUPTED,
-}
 
 
 def begin_ramp(options: Mapping[str, Any], out: Path | None, *, as_json: bool) -> int:

@@ -14,6 +14,12 @@ from vramledger.cli.trial.needs import READING
 def command(run: Path, *, as_json: bool) -> int:
     """The summary of a trial, worked out anew from its records."""
     need_full("vram trial show", READING)
+    from vramledger.methods.ramp.kept import is_ramp
+
+    if is_ramp(run):
+        from vramledger.cli.trial.ramp_shown import show_ramp
+
+        return show_ramp(run, as_json=as_json)
     from vramledger.cli.trial.shown import show_run
 
     return show_run(run, as_json=as_json)

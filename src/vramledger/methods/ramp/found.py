@@ -5,6 +5,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Final
 
+from vramledger.errors import ExitCode
 from vramledger.frozen import frozen
 from vramledger.methods.knee.curve import CurveKnee
 from vramledger.methods.knee.probes import Point
@@ -37,6 +38,15 @@ class Finding(StrEnum):
     NOTHING_SAFE = "nothing is safe"
     OPEN = "not known"
     STOPPED = "stopped"
+
+
+CODES: Final = {
+    Finding.HOLDS: ExitCode.HOLDS,
+    Finding.BELOW: ExitCode.DOES_NOT_HOLD,
+    Finding.NOTHING_SAFE: ExitCode.DOES_NOT_HOLD,
+    Finding.OPEN: ExitCode.CANNOT_KNOW,
+    Finding.STOPPED: ExitCode.INTERRUPTED,
+}
 
 
 @frozen
