@@ -54,9 +54,27 @@ RUNS = (
     ("trial", "show", "trials/trial"),
     ("trial", "show", "ramp"),
     ("trial", "list", "trials"),
+    ("trial", "plan", "short-plan.yaml", "--hours", "1", "--also", "max-num-seqs=8"),
+    ("trial", "plan", "--run", "trials.yaml", "--url", "http://127.0.0.1:9"),
     ("trial", "warm", "--url", "http://127.0.0.1:9", "--within", "1ms"),
     ("workload", "synth", "--like", "workload.parquet", "--requests", "99", "-o", "new.parquet"),
 )
+
+SHORT_PLAN = """\
+name: short
+model: Qwen/Qwen3-8B
+workload: head.parquet
+scenarios: {all: {kind: latency, contract: {ttft_s: {p50: 9}, success: 0.5}}}
+gpus: [H100-80GB-SXM]
+"""
+TRIALS = """\
+schema: vramledger.trials/1
+plan: short-plan.yaml
+confidence: 0.9
+hours: 0.001
+items: [{name: ready, kind: ready, takes_s: 60}]
+expected: [{scenario: all, asked: success >= 50.00%, holds: true}]
+"""
 
 
 def answer(*arguments: str) -> Any:
@@ -74,6 +92,8 @@ def answers() -> list[Any]:
         (place / "trials").mkdir()
         small_trial(place / "trials" / "trial")
         small_ramp(place / "ramp")
+        (place / "short-plan.yaml").write_text(SHORT_PLAN, encoding="utf-8")
+        (place / "trials.yaml").write_text(TRIALS, encoding="utf-8")
         (place / "kv.json").write_text(json.dumps(answer("ledger", LAUNCH, *GPU)), encoding="utf-8")
         return [answer(*arguments) for arguments in RUNS]
 

@@ -185,7 +185,7 @@ def test_a_later_first_token_makes_a_later_end(tmp_path: Path) -> None:
 
 
 def test_a_queue_that_slower_steps_make_is_longer_than_the_band_of_ttft(tmp_path: Path) -> None:
-    rows = [row | {"row": n} for n, row in enumerate(poisson(400, 45, 1500, 150))]
+    rows = [row | {"row": n} for n, row in enumerate(poisson(800, 20, 1500, 150))]
     path = stored(tmp_path / "busy.parquet", rows)
     case = Case(read_launch(LAUNCH), load_model(MODEL), find("H100-80GB-SXM", "test"), "0.18.0")
     found = simulate_case(Question(case, Part(path)), quiet)

@@ -14,7 +14,7 @@ from vramledger.simulate.settings import Settings
 from vramledger.simulate.step_cost import StepCost, fixed
 
 SETTINGS = Settings(
-    num_blocks=2_000, block_size=16, token_budget=1, max_num_seqs=8, max_model_len=4_096
+    num_blocks=2_000, block_size=16, token_budget=1, max_num_seqs=1, max_model_len=4_096
 )
 
 

@@ -11,6 +11,7 @@ VERBS: Final = {  # name -> (module here, the line of the help)
     "list": ("list_", "The runs in a folder."),
     "show": ("show", "The summary of a run."),
     "export": ("export", "A run as CSV or JSON, or as other tools write it."),
+    "plan": ("plan", "Which trials decide a contract, in what time; then run them."),
     "warm": ("warm", "Wait until a server is ready and warm: a gate for roll-outs."),
 }
 
@@ -18,6 +19,6 @@ _HELP: Final = """\
 Replay your real load on a real server, with requests, server and GPUs on one clock.
 
 run sends a workload and records it; ramp raises the load until the server says stop; show, list and export read what was recorded; resume goes on after a crash; warm
-waits for a server."""
+waits for a server; plan says which trials a contract needs, and runs them."""
 
 command: Final = VerbGroup("trial", __name__, VERBS, _HELP)

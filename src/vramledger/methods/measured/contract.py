@@ -83,7 +83,7 @@ def promised(found: "Summary") -> Promised:
     if stated is None:
         return Promised(scenario)
     reasons = {each.line: each.why for each in found.unjudgeable}
-    lines = held_against(contract_from_json(stated), served(found.run))
+    lines = held_against(contract_from_json(stated), served_of(found.run, measured(found.run)))
     return Promised(
         scenario, tuple(_promise(line, reasons) for line in lines), bool(found.inconclusive)
     )
@@ -98,16 +98,8 @@ def held_against(contract: Contract, found: "Served") -> "tuple[Line, ...]":
     return (*judged(told, found), *drains)
 
 
-def served(run: "Run") -> "Served":
-    """The measured requests of a run as a contract is held against them, in the order of its table.
-
-    Raises:
-        BadInput: the table is damaged.
-    """
-    return _served(run, measured(run))
-
-
-def _served(run: "Run", found: Measured) -> "Served":
+def served_of(run: "Run", found: Measured) -> "Served":
+    """The measured requests as a contract is held against them."""
     import numpy as np
 
     from vramledger.simulate.judged import Served

@@ -9,8 +9,9 @@ too narrow rather than too wide.
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
-from vramledger.methods.measured.contract import held_against, served
+from vramledger.methods.measured.contract import held_against, served_of
 from vramledger.plan.requirement import Contract, LatencyLimit
+from vramledger.trial.conduct.latencies import measured
 
 if TYPE_CHECKING:
     from vramledger.record.run import Run
@@ -23,7 +24,7 @@ def changed_by_chance(run: "Run", contract: Contract, count: int) -> bool:
     """Whether any latency line of the contract, or the share of successes, turns with the ends of its interval."""
     if count < 1 or contract.is_empty:
         return False
-    found = served(run)
+    found = served_of(run, measured(run))
     strict = _verdicts(found, _moved(contract, count, (1 + _NINE_OF_TEN) / 2))
     mild = _verdicts(found, _moved(contract, count, (1 - _NINE_OF_TEN) / 2))
     return any(
@@ -31,10 +32,10 @@ def changed_by_chance(run: "Run", contract: Contract, count: int) -> bool:
     )
 
 
-def _verdicts(measured: "Served", contract: Contract) -> list[bool | None]:
+def _verdicts(told: "Served", contract: Contract) -> list[bool | None]:
     """Of each line, told with too few requests too."""
     found = []
-    for line in held_against(contract, measured):
+    for line in held_against(contract, told):
         amount = line.amount
         known = line.holds is not None or amount is None
         found.append(line.holds if known or amount is None else amount.value <= amount.threshold)
