@@ -40,6 +40,7 @@ def _step_options(function: Function) -> Function:
     help="The load that is needed; the plan's by default.",
 )
 @click.option("--step-for", default="60s", metavar="TIME", help="How long each step sends; 60s.")
+@click.option("--for", "total", metavar="TIME", help="Begin no step that would end after so long.")
 @click.option("--steps", type=click.IntRange(1, 200), default=24, help="At most so many steps; 24.")
 @click.option("--tolerance", type=float, help="How near the ends are told, relative; 0.1.")
 @click.option(

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import replace
-from math import isfinite
+from math import inf, isfinite
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -85,6 +85,7 @@ def ramp_asked(options: Mapping[str, Any], prediction: Prediction | None) -> Ram
             _time("--step-for", options["step_for"]),
             options["steps"],
             _time("--idle-limit", options["idle_limit"]),
+            inf if options["total"] is None else _time("--for", options["total"]),
         ),
         tolerance=TOLERANCE if tolerance is None else tolerance,
         least=least,

@@ -1,6 +1,7 @@
 """A ramp begun or resumed: its record, its search, its answer."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -44,8 +45,8 @@ def begin_ramp(options: Mapping[str, Any], out: Path | None, *, as_json: bool) -
     return _answer(asked, kept, as_json=as_json)
 
 
-def resume_ramp(folder: Path, *, as_json: bool) -> int:
-    """Go on with a ramp: the steps that are there are read, not sent again.
+def resume_ramp(folder: Path, *, close: bool, as_json: bool) -> int:
+    """Go on with a ramp: the steps that are there are read, not sent again. With `close` nothing more is sent.
 
     Raises:
         BadInput: its record is damaged, or its workload was changed.
@@ -58,6 +59,8 @@ def resume_ramp(folder: Path, *, as_json: bool) -> int:
         raise BadInput(
             f"{asked.trial.part.workload}, which {folder} sends, was changed since; start another ramp."
         )
+    if close:
+        asked = replace(asked, stepping=replace(asked.stepping, most_steps=0))
     return _answer(asked, Kept.again(folder), as_json=as_json)
 
 

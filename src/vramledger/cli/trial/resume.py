@@ -7,7 +7,6 @@ import click
 from vramledger.cli.needs import need_full
 from vramledger.cli.output import show
 from vramledger.cli.trial.needs import MODULES
-from vramledger.errors import BadInput
 
 
 @click.command("resume")
@@ -20,11 +19,16 @@ def command(run: Path, *, close: bool, as_json: bool) -> int:
     What was due in the meantime is sent as much later as the pause was long. Where the server, the workload or the clock
     is gone, the run is closed as it is and the reason said.
 
-    Of a folder of vram trial ramp, the steps that are missing are made.
+    Of a folder of vram trial repeat, the repetitions that are missing are made; of one of vram trial ramp, the steps.
     """
     need_full("vram trial resume", MODULES)
     from vramledger.methods.ramp.kept import is_ramp
+    from vramledger.methods.repeated.series import is_series
 
+    if is_series(run):
+        from vramledger.cli.trial.repeat_shown import go_on
+
+        return go_on(run, close=close, as_json=as_json)
     if is_ramp(run):
         return _resume_ramp(run, close=close, as_json=as_json)
     from vramledger.cli.trial.live_view import live_view
@@ -44,9 +48,5 @@ def _resume_ramp(folder: Path, *, close: bool, as_json: bool) -> int:
     from vramledger.cli.trial.ramp import RAMP_MODULES
     from vramledger.cli.trial.ramp_run import resume_ramp
 
-    if close:
-        raise BadInput(
-            f"{folder} is a ramp, whose steps are closed one by one; name the step to close, or leave out --close."
-        )
     need_full("vram trial resume of a ramp", RAMP_MODULES)
-    return resume_ramp(folder, as_json=as_json)
+    return resume_ramp(folder, close=close, as_json=as_json)

@@ -99,7 +99,7 @@ def held_against(contract: Contract, found: "Served") -> "tuple[Line, ...]":
 
 
 def served_of(run: "Run", found: Measured) -> "Served":
-    """The measured requests as a contract is held against them."""
+    """The measured requests as a contract is held against them, in the order of the run's table."""
     import numpy as np
 
     from vramledger.simulate.judged import Served

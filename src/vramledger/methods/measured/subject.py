@@ -3,9 +3,11 @@
 A play that is there already is read and not sent again, so that a ramp goes on where it was cut off.
 """
 
+import time
 from collections.abc import Callable
 from dataclasses import replace
 from enum import StrEnum
+from math import inf
 from pathlib import Path
 from typing import Final
 
@@ -34,6 +36,7 @@ class Halt(StrEnum):
     BUSY = "busy"  # the server did not come to rest between two steps
     SERVER = "server"  # it cannot be reached, or answers nothing
     STEPS = "steps"  # as many as were allowed
+    TIME = "time"  # what was allowed for all of them
 
 
 class Halted(CannotKnow):
@@ -63,12 +66,13 @@ class Stepping:
     """How steps are made.
 
     `step_s` is how long each sends, `most_steps` how many there may be, `idle_s` how long a server may take to come to
-    rest before each.
+    rest before each. After `total_s` of all together no other is begun.
     """
 
     step_s: float
     most_steps: int
     idle_s: float = LIMIT_S
+    total_s: float = inf
 
 
 class MeasuredSubject:
@@ -92,6 +96,7 @@ class MeasuredSubject:
         self._metrics: str | None = None
         self._asked_metrics = False
         self.steps: list[Step] = []
+        self._began_s = time.monotonic()
 
     @property
     def range(self) -> Range:
@@ -139,6 +144,10 @@ class MeasuredSubject:
         if count >= stepping.most_steps:
             raise Halted(
                 Halt.STEPS, f"{count} steps were made, as many as were allowed; --steps sets how many there may be."
+            )  # fmt: skip
+        if time.monotonic() - self._began_s + stepping.step_s > stepping.total_s:
+            raise Halted(
+                Halt.TIME, f"Another step would end after the {stepping.total_s:g} s that were allowed; --for sets how long a ramp may take."
             )  # fmt: skip
         self._watch.phase(f"step {count + 1}, {level_said(level, self._range.axis)}")
         try:

@@ -132,7 +132,9 @@ class Ramp:
             return Finding.STOPPED
         held, asked = self.safe.held, self.asked
         enough = held is not None and asked is not None and held.level >= asked * (1 - _ROUNDING)
-        if self.unknown or (self.halted is not None and not (self.halted is Halt.STEPS and enough)):
+        if self.unknown or (
+            self.halted is not None and not (self.halted in (Halt.STEPS, Halt.TIME) and enough)
+        ):
             return Finding.OPEN
         if held is None:
             return Finding.NOTHING_SAFE
