@@ -65,7 +65,7 @@ def asked(file: Path) -> dict[str, Any]:
 
 
 @pytest.fixture(scope="module")
-def at(simulation: Simulation) -> dict[str, Any]:
+def at(simulation: Simulation) -> dict[float, float]:
     """TTFT of the simulation at some shares."""
     values = np.sort(simulation.main.figures.latency["ttft_s"])
     return {share: float(np.quantile(values, share)) for share in (0.5, 0.9, 0.97, 1.0)}

@@ -15,7 +15,6 @@ STEP_S: Final = 60.0  # that each step of a ramp sends
 IDLE_S: Final = 30.0  # most wait for an idle server before a step
 READY: Final = "ready"
 RAMP: Final = "ramp"
-_FEWEST_STEPS: Final = 4
 
 
 @frozen
@@ -40,7 +39,10 @@ class Item:
 
 @frozen
 class Kind:
-    """A kind of trial. `verb` is that of ``vram trial`` which runs it; `must_send` whether it takes a length of time to send."""
+    """A kind of trial. `verb` is that of ``vram trial`` which runs it; `must_send` whether it takes a length of time to send.
+
+    `usual_s` is that time where nothing else is said and the kind has one of its own.
+    """
 
     name: str
     verb: str
@@ -48,6 +50,7 @@ class Kind:
     of_scenario: bool = True
     must_send: bool = True
     options: tuple[str, ...] = ()
+    usual_s: float | None = None
 
 
 KINDS: Final = (
@@ -55,8 +58,8 @@ KINDS: Final = (
     Kind("run", "run", "sends a scenario at its own times"),
     Kind("cold", "run", "the same without a warm-up, on an empty cache", options=("--cold",)),
     Kind("variation", "run", "the same with one argument of the server changed"),
-    Kind(RAMP, "ramp", "raises the load until a threshold says stop"),
-    Kind("soak", "soak", "hours in the rhythm of production, tested for growth"),
+    Kind(RAMP, "ramp", "raises the load until a threshold says stop", usual_s=1800.0),
+    Kind("soak", "soak", "hours in the rhythm of production, tested for growth", usual_s=7200.0),
 )
 BY_NAME: Final = {kind.name: kind for kind in KINDS}
 
@@ -75,14 +78,8 @@ def kind_named(name: str, where: str = "") -> Kind:
 def longest_s(kind: Kind, send_s: float, drain_s: float) -> float:
     """The longest that a trial takes which sends for so long."""
     warm = 0.0 if kind.name == "cold" else WARM_UP_S
-    if kind.name == RAMP:
-        return warm + ramp_steps(send_s) * (STEP_S + IDLE_S + drain_s + CLOSING_S)
-    return warm + send_s + drain_s + CLOSING_S
-
-
-def ramp_steps(send_s: float) -> int:
-    """The steps of a ramp that sends for so long in all."""
-    return max(int(send_s // STEP_S), _FEWEST_STEPS)
+    idle = IDLE_S if kind.name == RAMP else 0.0  # before its last step
+    return warm + idle + send_s + drain_s + CLOSING_S
 
 
 def checked(item: Item, where: str) -> Item:

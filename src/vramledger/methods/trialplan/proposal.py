@@ -165,7 +165,7 @@ def _extra_items(extras: Sequence[Extra], ordered: Sequence[ScenarioNeed]) -> li
     found = []
     for extra in extras if ordered else ():
         need, kind = ordered[0], BY_NAME[extra.kind]
-        send = extra.send_s or min(need.send_s, _EXTRA_S)
+        send = extra.send_s or kind.usual_s or min(need.send_s, _EXTRA_S)
         item = need.item(kind, send)
         if extra.settings:
             changed = "-".join(f"{name}-{value}" for name, value in extra.settings.items())

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from vramledger.frozen import frozen
-from vramledger.methods.trialplan.item import IDLE_S, RAMP, STEP_S, Item, kind_named, ramp_steps
+from vramledger.methods.trialplan.item import IDLE_S, RAMP, STEP_S, Item, kind_named
 from vramledger.methods.trialplan.trials_file import Trials
 
 VRAM = (sys.executable, "-m", "vramledger")
@@ -46,8 +46,7 @@ def words_of(item: Item, trials: Trials, server: Server, folder: Path) -> tuple[
         words += ["--workload", str(trials.workload)]
     if kind.name == RAMP:
         words += ["--step-for", f"{STEP_S:g}s", "--idle-limit", f"{IDLE_S:g}s"]
-        words += ["--steps", str(ramp_steps(item.send_s or 0.0))]
-    elif item.send_s is not None:
+    if item.send_s is not None:
         words += ["--for", f"{item.send_s:g}s"]
     if item.drain_s is not None:
         words += ["--drain", f"{item.drain_s:g}s"]
