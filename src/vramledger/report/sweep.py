@@ -47,7 +47,7 @@ def to_text(found: Swept) -> str:
 
 
 _SATURATES: Final = (
-    "saturates: what all servers serve at most, derived by theory for requests of mean lengths without prefix hits "
+    "saturates: what all servers serve at most, derived by theory for these lengths without prefix hits "
     "and without preemption."
 )
 
