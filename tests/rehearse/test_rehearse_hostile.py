@@ -121,13 +121,8 @@ def test_what_is_no_request_is_answered_with_an_error_too(
 
 
 def test_a_header_line_without_an_end_is_cut_off(server: Rehearsed) -> None:
-    with socket.create_connection(("127.0.0.1", server.port), timeout=60) as client:
-        client.sendall(b"GET / HTTP/1.1\r\nx: ")
-        answer = b""
-        with pytest.raises(ConnectionError):
-            for _ in range(10_000):
-                client.sendall(b"y" * 10_000)
-    assert answer == b""
+    answer = said(server, b"GET / HTTP/1.1\r\nx: " + b"y" * 10_000_000)  # it waits for no end
+    assert answer == b"" or error_of(answer) == (431, "The head of a request may have 64 KiB.")
     assert server.get("/health") == (200, b"")
 
 
@@ -135,7 +130,10 @@ def test_garbage_behind_a_request_waits_for_its_answer(server: Rehearsed) -> Non
     answer = said(server, posted(STREAM, close=False) + b"\x00\x01garbage\r\n\r\n")
     stream, _, rest = answer.partition(b"data: [DONE]\n\n")
     assert stream.count(b"HTTP/1.1") == 1
-    assert error_of(rest.partition(b"0\r\n\r\n")[2]) == (400, "What was sent is no HTTP/1.1 request.")
+    assert error_of(rest.partition(b"0\r\n\r\n")[2]) == (
+        400,
+        "What was sent is no HTTP/1.1 request.",
+    )
 
 
 def test_another_protocol_is_not_taken_up(server: Rehearsed) -> None:
@@ -187,7 +185,9 @@ def test_a_request_that_never_becomes_whole_is_refused(monkeypatch: pytest.Monke
         idle = await asyncio.open_connection("127.0.0.1", int(address.rpartition(":")[2]))
         writer.write(b"POST /v1/completions HTTP/1.1\r\ncontent-length: 100\r\n\r\n{")
         answer = await reader.read()
-        idle[1].write(b"GET /health HTTP/1.1\r\nconnection: close\r\n\r\n")  # nothing was begun there
+        idle[1].write(
+            b"GET /health HTTP/1.1\r\nconnection: close\r\n\r\n"
+        )  # nothing was begun there
         assert (await idle[0].read()).startswith(b"HTTP/1.1 200 OK")
         for each in (writer, idle[1]):
             each.close()
@@ -195,7 +195,10 @@ def test_a_request_that_never_becomes_whole_is_refused(monkeypatch: pytest.Monke
         return answer
 
     status = HTTPStatus.REQUEST_TIMEOUT
-    assert error_of(asyncio.run(run())) == (status, "The rest of the request did not come within 60 s.")
+    assert error_of(asyncio.run(run())) == (
+        status,
+        "The rest of the request did not come within 60 s.",
+    )
 
 
 def test_a_defect_in_an_answer_is_said_and_ends_nothing(
@@ -213,7 +216,9 @@ def test_a_defect_in_an_answer_is_said_and_ends_nothing(
         served = Server(subject(), Options(), asyncio.get_running_loop(), told.append)
         address = await served.open()
         reader, writer = await asyncio.open_connection("127.0.0.1", int(address.rpartition(":")[2]))
-        writer.write(b"GET /health HTTP/1.1\r\n\r\n" + b"GET /version HTTP/1.1\r\nconnection: close\r\n\r\n")
+        writer.write(
+            b"GET /health HTTP/1.1\r\n\r\n" + b"GET /version HTTP/1.1\r\nconnection: close\r\n\r\n"
+        )
         answer = await reader.read()
         writer.close()
         await served.close()
@@ -227,10 +232,14 @@ def test_a_defect_in_an_answer_is_said_and_ends_nothing(
     ]
 
 
-SCALARS = st.none() | st.booleans() | st.integers(-(2**70), 2**70) | st.floats() | st.text(max_size=3)
+SCALARS = (
+    st.none() | st.booleans() | st.integers(-(2**70), 2**70) | st.floats() | st.text(max_size=3)
+)
 VALUES = st.recursive(
     SCALARS,
-    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=3), inner, max_size=3),
+    lambda inner: (
+        st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=3), inner, max_size=3)
+    ),
     max_leaves=6,
 )
 NAMES = st.sampled_from(
@@ -241,12 +250,15 @@ PATHS = st.sampled_from([CHAT, TEXT, "/tokenize", "/detokenize"])
 
 
 @settings(max_examples=150, deadline=None)
-@given(PATHS, st.dictionaries(NAMES, VALUES, max_size=3), st.booleans())
+@given(
+    PATHS,
+    st.dictionaries(NAMES, VALUES, max_size=3),
+    st.sampled_from([{}, HI, {"prompt": "hi", "max_tokens": 2}]),
+)
 def test_values_of_any_type_are_answered_or_refused(
-    server: Rehearsed, path: str, values: dict[str, Any], sound: bool
+    server: Rehearsed, path: str, values: dict[str, Any], base: dict[str, Any]
 ) -> None:
-    base: dict[str, Any] = {"prompt": "hi"} if path == TEXT else {"messages": HI["messages"]}
-    body = (base | {"max_tokens": 2} if sound else {}) | values
+    body = base | values
     answer = said(server, posted(body, path))
     status = int(answer.split()[1])
     assert status in (200, 400, 404), answer
@@ -256,7 +268,9 @@ def test_values_of_any_type_are_answered_or_refused(
 
 @settings(max_examples=100, deadline=None)
 @given(st.binary(max_size=200), st.integers(0, 200))
-def test_requests_with_bytes_changed_end_nothing(server: Rehearsed, noise: bytes, place: int) -> None:
+def test_requests_with_bytes_changed_end_nothing(
+    server: Rehearsed, noise: bytes, place: int
+) -> None:
     good = posted(HI)
     data = good[:place] + noise + good[place + len(noise) :]
     with socket.create_connection(("127.0.0.1", server.port), timeout=60) as client:

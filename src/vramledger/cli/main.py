@@ -81,7 +81,9 @@ def run(arguments: Sequence[str] | None = None) -> int:
         return _fail(_sentence(error), ExitCode.BAD_INPUT)
     except (click.Abort, KeyboardInterrupt):
         return _fail("interrupted.", ExitCode.INTERRUPTED)
-    except SystemExit:  # click's, with 1, where the reader of a help has gone; verbs print by `show`
+    except (
+        SystemExit
+    ):  # click's, with 1, where the reader of a help has gone; verbs print by `show`
         return ExitCode.HOLDS
     except Exception as error:
         if "--debug" in given:

@@ -79,7 +79,9 @@ class Connection(asyncio.Protocol):
         before = self._in_head
         try:
             self._parser.feed_data(data)
-        except httptools.HttpParserUpgrade as asked:  # no other protocol is spoken, which is allowed
+        except (
+            httptools.HttpParserUpgrade
+        ) as asked:  # no other protocol is spoken, which is allowed
             self._parser = httptools.HttpRequestParser(self)
             self.data_received(data[asked.args[0] :])
         except httptools.HttpParserError:

@@ -18,8 +18,8 @@ class Style(Part):
     endpoint: Literal["chat", "completions"]
     model: str
     limit: str = ""
-    length: dict[str, Any] = {}
-    extra: dict[str, Any] = {}
+    length: dict[str, Any] = Field(default_factory=dict)
+    extra: dict[str, Any] = Field(default_factory=dict)
 
 
 class Prompts(Part):
@@ -42,7 +42,7 @@ class Target(Part):
     path: str
     key_env: str | None = None
     key_file: str | None = None
-    headers: dict[str, str] = {}
+    headers: dict[str, str] = Field(default_factory=dict)
     trace: str | None = None
 
 
