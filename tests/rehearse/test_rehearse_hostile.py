@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from rehearse_server import MODEL, Rehearsed, rehearsal
 from rehearsed_subjects import subject
 from vramledger.rehearse import server as serving
+from vramledger.rehearse.endpoints import ENDPOINTS
 from vramledger.rehearse.server import Options, Server
 
 CHAT = "/v1/chat/completions"
@@ -210,7 +211,7 @@ def test_a_defect_in_an_answer_is_said_and_ends_nothing(
     def broken(*_: object) -> None:
         raise ZeroDivisionError("by nothing")
 
-    monkeypatch.setitem(serving.ENDPOINTS["/health"], "GET", broken)
+    monkeypatch.setitem(ENDPOINTS["/health"], "GET", broken)
 
     async def run() -> bytes:
         served = Server(subject(), Options(), asyncio.get_running_loop(), told.append)

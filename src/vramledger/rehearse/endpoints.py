@@ -49,7 +49,7 @@ def reply_to(server: "Server", connection: Connection, request: HttpRequest) -> 
         return methods[request.method](server, connection, request)
     except Refusal as refusal:
         return Reply(refusal.body, JSON, refusal.status, refusal.headers)
-    except Exception as error:  # nothing that a client sends may end the server
+    except Exception as error:  # noqa: BLE001 - nothing that a client sends may end the server
         server.say(
             f"A request to {request.path} met a defect ({type(error).__name__}: {error}) and was answered with 500; "
             "please report it."

@@ -74,7 +74,11 @@ def test_a_key_that_no_style_has_is_refused_by_resume_alone(tmp_path: Path) -> N
 
 SCALARS = st.none() | st.booleans() | st.integers(-2, 2) | st.floats(-2, 2) | st.text(max_size=2)
 VALUES = SCALARS | st.lists(SCALARS, max_size=2) | st.dictionaries(st.text(max_size=2), SCALARS, max_size=2)  # fmt: skip
-PLACES = [("load",), ("target",), *((name,) for name in standing().to_json())]
+PLACES: list[tuple[str, ...]] = [
+    ("load",),
+    ("target",),
+    *((name,) for name in standing().to_json()),
+]
 PLACES += [("load", name) for name in standing().to_json()["load"]]
 PLACES += [("load", "prompts", name) for name in ("style", "lexicon", "salt", "own")]
 PLACES += [("target", name) for name in standing().to_json()["target"]]

@@ -155,7 +155,7 @@ class Connection(asyncio.Protocol):
         """An answer to what is no request, behind those to requests before it, and no more of either."""
         if self._refused is None:
             self._refused, self.began_s = status, None
-            self._body = []
+            self._body.clear()
             if not self._busy:
                 self._say_no(status)
 

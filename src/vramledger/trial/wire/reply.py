@@ -214,7 +214,7 @@ class Reply:
         if self.failure is None and self.tally.finish in BROKEN_ENDS:
             self.failure = "aborted"
 
-    def _last_words(self, rest: bytes, now: int) -> None:
+    def _last_words(self, rest: bytes | bytearray, now: int) -> None:
         """An event without the blank line at its end: whole all the same, or half of one."""
         before = self.failure
         self._event(bytes(rest), now)
