@@ -11,9 +11,9 @@ from vramledger.cli.output import show, show_json
 from vramledger.errors import BadInput, CannotKnow, ExitCode
 
 if TYPE_CHECKING:
+    from vramledger.simulate.timing.coefficients import Fit
     from vramledger.sizing.ask import Asked
     from vramledger.sizing.candidate import Sizing
-    from vramledger.simulate.timing.coefficients import Fit
     from vramledger.sizing.question import Question
 
 _SIMULATES: Final = ("duckdb", "ibis", "numba", "numpy", "pyarrow", "scipy")

@@ -7,7 +7,7 @@ package; `terms` tell the same in figures for people, `factors` and `covariance`
 from collections.abc import Mapping
 from dataclasses import fields
 from pathlib import Path
-from typing import Any, Final
+from typing import Any
 
 from vramledger.errors import BadInput
 from vramledger.ledger.calibration_file import REMEDY, has_step_times, read_content
