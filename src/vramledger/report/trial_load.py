@@ -7,6 +7,7 @@ from vramledger.record.document import Ended
 from vramledger.report.number import duration
 from vramledger.trial.conduct.summary import Summary
 
+_AT_ONCE_S: Final = 1e-3  # a load that is over sooner has no rate
 _ENDED: Final = {
     Ended.COMPLETE: "whole: all of the load was sent and ended",
     Ended.CUT: "as planned: sent for the time asked for",
@@ -19,7 +20,7 @@ _AT_THE_LIMIT: Final = "at the limit of --drain: what was still under way was ca
 
 def load_words(found: Summary) -> str:
     """Which part of which workload, at what rate, for how long, and how requests are put."""
-    return "; ".join((_part(found), _pace(found.trial), ", ".join(_style(found.trial))))
+    return "; ".join((_part(found), _pace(found.trial), ", ".join(_style(found))))
 
 
 def ended_words(found: Summary) -> str:
@@ -44,14 +45,19 @@ def _pace(trial: Mapping[str, Any]) -> str:
         return clients if length is None else f"{clients} for {duration(length)}"
     times = trial["rate_scale"]
     pace = "at its own rate" if times == 1 else f"at {times:g} times its rate"
+    if length is None and period < _AT_ONCE_S:
+        return "all of it at once"
     if length is None:
         return f"{pace}, all of its {duration(period)}"
     return f"{pace}, {duration(length)} of its {duration(period)}"
 
 
-def _style(trial: Mapping[str, Any]) -> Iterator[str]:
-    prompts = trial["load"]["prompts"]
-    yield prompts["style"]["endpoint"]
+def _style(found: Summary) -> Iterator[str]:
+    prompts = found.trial["load"]["prompts"]
+    imported = found.imported
+    yield (
+        str(imported.get("endpoint") or "API unknown") if imported else prompts["style"]["endpoint"]
+    )
     if prompts["own"] is not None:
         yield "prompts of your own"
     if (prompts["lexicon"] or {}).get("as_ids"):

@@ -1,19 +1,26 @@
 """The end of a file of trials on one page: what was measured here, what is carried over, what stays unknown."""
 
+import json
 from collections.abc import Iterable, Mapping
 from enum import StrEnum
 from pathlib import Path
+from typing import Final
 
 from vramledger.errors import ExitCode, VramError
 from vramledger.frozen import frozen
 from vramledger.methods.trialplan.budget import Budget
-from vramledger.methods.trialplan.carry.carrier import item_folder
+from vramledger.methods.trialplan.carry.carrier import ANSWERS, item_folder
 from vramledger.methods.trialplan.carry.progress import Progress, progress_of
 from vramledger.methods.trialplan.decided import FAILS, HOLDS, OPEN, Decided, decided_lines
 from vramledger.methods.trialplan.item import Item
 from vramledger.methods.trialplan.trials_file import Expected, Trials
+from vramledger.named_file import read_text
+from vramledger.record.description import read_description
+from vramledger.record.document import Origin
 from vramledger.record.run import read_run
 from vramledger.trial.conduct.summary import summarise
+
+_MOST_CHARACTERS: Final = 64_000_000
 
 
 class Known(StrEnum):
@@ -47,12 +54,13 @@ class LineKnown:
 
 @frozen
 class ItemEnd:
-    """An item with what became of it: its exit code, None where it did not run, and then why."""
+    """An item with what became of it: its exit code, None where it did not run, and then why. `says` is its own finding, of a ramp or a soak."""
 
     item: Item
     folder: Path | None
     code: int | None
     why: str = ""
+    says: str = ""
 
 
 @frozen
@@ -69,6 +77,7 @@ class Page:
     missing: tuple[str, ...] = ()
     refusal: str = ""
     interrupted: bool = False
+    rehearsed: bool = False  # whether the server was a simulated one
 
     @property
     def standing(self) -> str:
@@ -110,6 +119,7 @@ def page_of(trials: Trials, folder: Path, budget: Budget) -> Page:
         budget=budget,
         lines=tuple(_lines(decided, expected)),
         items=ends,
+        rehearsed=any(_is_rehearsed(end.folder) for end in ends),
     )
 
 
@@ -128,12 +138,29 @@ def fails(folder: Path, confidence: float) -> bool:
     return any(line.standing == FAILS for line in decided_by(folder, confidence))
 
 
+def _is_rehearsed(folder: Path | None) -> bool:
+    try:
+        return folder is not None and read_description(folder).origin is Origin.REHEARSED
+    except VramError:
+        return False
+
+
 def _end(item: Item, trials: Trials, folder: Path, progress: Progress) -> ItemEnd:
     state, place = progress.of(item.name), item_folder(folder, trials, item)
     there = place if place.exists() else None
     if state.code is not None:
-        return ItemEnd(item, there, state.code)
+        return ItemEnd(item, there, state.code, says=_says(folder / ANSWERS / f"{place.name}.json"))
     return ItemEnd(item, there, None, state.skipped or "it has not come to its end")
+
+
+def _says(answer: Path) -> str:
+    """What a verb that finds something in a sentence found; empty where it did not."""
+    try:
+        found = json.loads(read_text(answer, _MOST_CHARACTERS, "an answer"))
+    except (VramError, ValueError):
+        return ""
+    said = found.get("says") if isinstance(found, dict) else None
+    return said if isinstance(said, str) else ""
 
 
 def _lines(

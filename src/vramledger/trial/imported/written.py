@@ -72,22 +72,32 @@ def _trial(told: Told) -> dict[str, Any]:
     span = max((_end(each) for each in told.records), default=0.0)
     return {
         "server": "server unknown",
-        "target": {"path": told.endpoint},
+        "target": {"url": "unknown", "path": told.endpoint or "unknown"},
         "load": {
-            "closed": told.closed,
+            "closed": told.closed or None,
             "duration_s": None,
             "period_s": span,
             "workload": "imported",
-            "prompts": {"style": {"endpoint": told.endpoint or "API unknown", "model": told.model or "unknown"}, "own": None, "lexicon": None},
+            "prompts": {
+                "style": {"endpoint": _endpoint(told), "model": told.model or "unknown"},
+                "salt": 0,
+                "own": None,
+                "lexicon": None,
+            },
         },
         "rate_scale": 1.0,
         "workers": 1,
         "kv_tokens": None,
-        "prompts_said": None,
+        "prompts_said": "",
         "warnings": [SECOND_HAND, *_warnings(told)],
         "unseen": [*_UNSEEN, *(f"{name}: {why}." for name, why in told.missing.items())],
         "unjudgeable": list(_unjudgeable(told)),
     }  # fmt: skip
+
+
+def _endpoint(told: Told) -> str:
+    """Which of the two kinds of API; `imported.endpoint` has the tool's word for it, null where it has none."""
+    return "chat" if "chat" in (told.endpoint or "") else "completions"
 
 
 def _warnings(told: Told) -> Iterator[str]:
@@ -114,6 +124,7 @@ def _imported(told: Told, files: Mapping[str, str]) -> dict[str, Any]:
     return {
         "tool": told.tool,
         "tool_version": told.version,
+        "endpoint": told.endpoint,
         "files_sha256": dict(files),
         "claimed_origin": told.claimed_origin,
         "unrecorded_requests": told.unrecorded,
