@@ -10,13 +10,14 @@ VERBS: Final = {  # name -> (module here, the line of the help)
     "list": ("list_", "The runs in a folder."),
     "show": ("show", "The summary of a run."),
     "export": ("export", "A run as CSV or JSON, or as other tools write it."),
+    "shadow": ("shadow", "The same prompts to two servers: do the answers agree?"),
     "warm": ("warm", "Wait until a server is ready and warm: a gate for roll-outs."),
 }
 
 _HELP: Final = """\
 Replay your real load on a real server, with requests, server and GPUs on one clock.
 
-run sends a workload and records it; show, list and export read what was recorded; resume goes on after a crash; warm
-waits for a server."""
+run sends a workload and records it; show, list and export read what was recorded; resume goes on after a crash; shadow
+compares the answers of two servers; warm waits for a server."""
 
 command: Final = VerbGroup("trial", __name__, VERBS, _HELP)

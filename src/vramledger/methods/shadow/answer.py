@@ -9,7 +9,9 @@ from vramledger.frozen import frozen
 
 OK: Final = "ok"
 STOPPED: Final = "stop"  # the answer ended by itself, not at the limit of tokens
-_BYTES: Final = 8  # of a hash: among a million distinct tokens two are alike once in 3e7 comparisons
+_BYTES: Final = (
+    8  # of a hash: among a million distinct tokens two are alike once in 3e7 comparisons
+)
 
 
 @frozen

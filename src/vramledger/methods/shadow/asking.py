@@ -13,7 +13,9 @@ Ended = Callable[[], None]
 class Asking:
     """Requests to one server under way, `at_once` at a time; answers come by the place of the prompt in the list."""
 
-    def __init__(self, side: Side, prompts: Sequence[Prompt], style: Style, at_once: int, ended: Ended) -> None:
+    def __init__(
+        self, side: Side, prompts: Sequence[Prompt], style: Style, at_once: int, ended: Ended
+    ) -> None:
         self._pool = ThreadPoolExecutor(at_once, thread_name_prefix="shadow")
         self._futures = [self._pool.submit(side.answer, each, style) for each in prompts]
         for each in self._futures:

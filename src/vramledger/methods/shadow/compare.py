@@ -124,7 +124,9 @@ def _ask(
 def _ask_b(
     asked: ShadowAsked, b: Side, prompts: Prompts, style: Style, progress: Progress
 ) -> Answered:
-    asking = Asking(b, prompts.listed, style, asked.at_once, _counter(len(prompts.listed), progress))
+    asking = Asking(
+        b, prompts.listed, style, asked.at_once, _counter(len(prompts.listed), progress)
+    )
     whole = ask_all([asking])
     return Answered(b.told, tuple(asking.answers()), not whole)
 

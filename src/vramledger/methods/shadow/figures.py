@@ -5,7 +5,13 @@ from collections.abc import Mapping, Sequence
 
 from vramledger.frozen import frozen
 from vramledger.methods.shadow.answer import Answer
-from vramledger.methods.shadow.intervals import Estimate, agreement, median_first_difference, ratio, share
+from vramledger.methods.shadow.intervals import (
+    Estimate,
+    agreement,
+    median_first_difference,
+    ratio,
+    share,
+)
 from vramledger.methods.shadow.pair import Pair
 
 

@@ -39,7 +39,9 @@ def share(count: int, of: int) -> Estimate:
     return Estimate(count / of, float(found.low), float(found.high))
 
 
-def agreement(parted: "np.ndarray[Any, Any]", positions: "np.ndarray[Any, Any]", seed: int) -> Estimate:
+def agreement(
+    parted: "np.ndarray[Any, Any]", positions: "np.ndarray[Any, Any]", seed: int
+) -> Estimate:
     """The share of places of equal context at which both say the same token.
 
     Args:
@@ -106,13 +108,13 @@ def median_first_difference(agreed: Sequence[int], parted: Sequence[bool]) -> Es
     with np.errstate(all="ignore"), warnings.catch_warnings():
         warnings.simplefilter("ignore", RuntimeWarning)  # undefined where all or none are left
         band = curve.confidence_interval(CONFIDENCE, method="log-log")
-    ends = [
+    value, low, high = (
         _crossing(curve.quantiles, np.where(np.isnan(each), curve.probabilities, each))
         for each in (curve.probabilities, band.low.probabilities, band.high.probabilities)
-    ]
-    if ends[0] is None:
-        return Estimate(None, ends[1], None, "fewer than half of the answers part before they end")
-    return Estimate(*ends)
+    )
+    if value is None:
+        return Estimate(None, low, None, "fewer than half of the answers part before they end")
+    return Estimate(value, low, high)
 
 
 def _crossing(places: Any, surviving: Any) -> float | None:

@@ -67,4 +67,6 @@ def _same(a: Sequence[Step], b: Sequence[Step]) -> int:
 
 def _distributions(a: Sequence[Step], b: Sequence[Step], count: int) -> list[Apart]:
     """Of the first `count` places: after the first different token the contexts are no longer the same."""
-    return [apart(x.top, y.top) for x, y in zip(a[:count], b[:count], strict=False) if x.top and y.top]
+    return [
+        apart(x.top, y.top) for x, y in zip(a[:count], b[:count], strict=False) if x.top and y.top
+    ]

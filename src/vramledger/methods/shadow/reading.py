@@ -9,11 +9,13 @@ import re
 from collections.abc import Mapping
 from dataclasses import replace
 from math import isfinite
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from vramledger.methods.shadow.answer import OK, Answer, Step, token_hash
-from vramledger.trial.sampling.fetching import Fetched
 from vramledger.trial.server.asking import Refused
+
+if TYPE_CHECKING:
+    from vramledger.trial.sampling.fetching import Fetched
 
 _WORDS: Final = re.compile(r"\s*\S+")
 _BAD: Final = Answer("bad_json")
@@ -35,12 +37,13 @@ def answer_of(document: Any) -> Answer:
     choices = _of(document, "choices")
     choice = choices[0] if isinstance(choices, list) and choices else None
     message = _of(choice, "message")
-    text = _of(message, "content") if message is not None else _of(choice, "text")
-    if choice is None or not isinstance(text, str | None):
+    text = _of(choice, "text") if message is None else _of(message, "content") or ""
+    if not isinstance(text, str):
         return _BAD
     steps = _steps(_of(choice, "logprobs"))
     usage = _of(document, "usage")
-    said = (_string(_of(message, "reasoning_content")) or "") + (text or "")
+    thought = _of(message, "reasoning_content") or _of(message, "reasoning")
+    said = (_string(thought) or "") + text
     return Answer(
         OK,
         steps or _words(said),
@@ -86,7 +89,10 @@ def _chat_step(entry: Any) -> Step:
 def _text_step(token: str, own: Any, top: Any) -> Step:
     others = top.items() if isinstance(top, Mapping) else ()
     key = token_hash(token.encode(errors="surrogatepass"))
-    return _step(key, [*((token_hash(str(n).encode(errors="surrogatepass")), p) for n, p in others), (key, own)])
+    return _step(
+        key,
+        [*((token_hash(str(n).encode(errors="surrogatepass")), p) for n, p in others), (key, own)],
+    )
 
 
 def _step(key: str, listed: list[tuple[str, Any]]) -> Step:

@@ -21,7 +21,7 @@ from vramledger.record.durable import replace_file
 
 SCHEMA: Final = "vramledger.shadow-recording/1"
 _MOST_BYTES: Final = 1 << 30
-_DIGITS: Final = 5  # of log probabilities
+_DIGITS: Final = 8  # of log probabilities
 _REMEDY: Final = "record A's answers anew with --record"
 
 
@@ -59,7 +59,9 @@ def write_recording(path: Path, recording: Recording) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
         replace_file(path, json.dumps(document, separators=(",", ":")).encode())
     except OSError as error:
-        raise BadInput(f"{path} cannot be written: {error.strerror}; choose another place.") from None
+        raise BadInput(
+            f"{path} cannot be written: {error.strerror}; choose another place."
+        ) from None
     finally:
         os.umask(before)
 

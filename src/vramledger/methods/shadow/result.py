@@ -3,11 +3,11 @@
 from collections.abc import Mapping
 
 from vramledger.frozen import frozen
-from vramledger.methods.shadow.evidence import SCHEMA as SCHEMA
 from vramledger.methods.shadow.figures import Figures
 from vramledger.methods.shadow.pair import Pair
 from vramledger.methods.shadow.side import Style, Told
 from vramledger.methods.shadow.verdict import Verdict
+
 
 @frozen
 class Texts:

@@ -112,7 +112,9 @@ def differences(a: Told, b: Told) -> tuple[str, ...]:
         and one != other
     ]
     if a.rehearsal or b.rehearsal:
-        found.append("A rehearsal server answers invented words: their agreement says nothing of a model.")
+        found.append(
+            "A rehearsal server answers invented words: their agreement says nothing of a model."
+        )
     return tuple(found)
 
 

@@ -12,6 +12,7 @@ INCONCLUSIVE: Final = "INCONCLUSIVE"
 FEWEST: Final = 20  # answered pairs
 FEWEST_REPEATED: Final = 10
 _LEVEL: Final = 0.025  # of a one-sided test
+_UNDECIDED: Final = 0.2  # chances between the two tell neither
 _MOST: Final = 10_000_000
 
 
@@ -79,6 +80,11 @@ def _needed(pairs: int, value: float, low: float, high: float, threshold: float)
     return ceil(needed) if needed < _MOST else None
 
 
+def _enough(pairs: int, repeated: int) -> int | None:
+    """Prompts that give enough of both at the share that A repeats; None where it repeats none."""
+    return max(FEWEST, ceil(pairs * FEWEST_REPEATED / repeated)) if repeated else None
+
+
 def _by_noise(found: Figures, noise: Figures) -> Verdict:
     by = "noise"
     if found.pairs < FEWEST or noise.pairs < FEWEST_REPEATED:
@@ -86,7 +92,7 @@ def _by_noise(found: Figures, noise: Figures) -> Verdict:
             f"{found.pairs} prompts were answered by both and {noise.pairs} twice by A; {FEWEST} and {FEWEST_REPEATED} are the "
             "fewest to tell a difference by."
         )
-        return Verdict(INCONCLUSIVE, by, few, None, FEWEST)
+        return Verdict(INCONCLUSIVE, by, few, None, _enough(found.pairs, noise.pairs))
     p = noise_p(found, noise)
     counts = (
         f"{found.parted} of {found.pairs} answers of B part from A's, and {noise.parted} of {noise.pairs} of A's "
@@ -94,4 +100,7 @@ def _by_noise(found: Figures, noise: Figures) -> Verdict:
     )
     if p is not None and p < _LEVEL:
         return Verdict(FAIL, by, f"B differs from A more than A from itself: {counts}.")
+    if p is not None and p < _UNDECIDED:
+        unsure = f"B may differ from A more than A from itself: {counts}; more prompts or a larger --repeat-a would tell."
+        return Verdict(INCONCLUSIVE, by, unsure)
     return Verdict(PASS, by, f"B differs from A no more than A from itself: {counts}.")
