@@ -5,6 +5,10 @@ from pathlib import Path
 from typing import Any
 
 from recorded_runs import UUID, measured_request
+from vramledger.methods.repeated.series import SCHEMA, Series, write_series
+from vramledger.methods.repeated.turns import Order, Side
+from vramledger.plan.contract_json import contract_to_json
+from vramledger.plan.requirement import Contract, LatencyLimit
 from vramledger.record.document import Clock, Deployment, Description, Origin
 from vramledger.record.outcome import Outcome
 from vramledger.record.recorded_run import RecordedRun
@@ -109,4 +113,16 @@ def small_trial(
             run.append(GpuSample(t_s, "GPU-1", used_bytes=(used - 1) * GIB))
         run.note(14.0, "worker_ended", writer="worker-0", how="complete", health=health(bottleneck))
         run.note(14.0, "phase", name="drained", how="complete")
+    return folder
+
+
+def small_series(folder: Path) -> Path:
+    """Two pairs of such trials, on two servers in turn, with a contract."""
+    contract = Contract(latency={"ttft_s": (LatencyLimit(None, {0.5: 0.6}),)}, success=0.9)
+    trial = standing().to_json() | {"contract": contract_to_json(contract)}
+    asked = Series(2, 0, Order.ABAB, {"url_a": "http://a", "url_b": "http://b"})
+    for turn in asked.turns:
+        seen = Deployment(engine="vllm", engine_version=f"0.3{turn.side == Side.B:d}", model="m")
+        small_trial(folder / turn.name, about=described(trial=trial, in_effect=seen))
+    write_series(folder, {"schema": SCHEMA, "asked": asked.to_json()})
     return folder

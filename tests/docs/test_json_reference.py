@@ -10,7 +10,7 @@ import pytest
 
 from documents.json_keys import covers, documented, printed_paths
 from documents.runs import examples_folder
-from recorded_trials import small_trial
+from recorded_trials import small_series, small_trial
 from vramledger.cli.main import run
 
 PAGE = Path(__file__).parents[2] / "docs" / "reference" / "json.md"
@@ -52,10 +52,29 @@ RUNS = (
     ("sweep", LAUNCH, *GPU, "--workload", "head.parquet", "--jobs", "1", *SEARCH),
     ("probe",),
     ("trial", "show", "trials/trial"),
+    ("trial", "show", "repeated"),
     ("trial", "list", "trials"),
+    ("trial", "plan", "short-plan.yaml", "--hours", "1", "--also", "max-num-seqs=8"),
+    ("trial", "plan", "--run", "trials.yaml", "--url", "http://127.0.0.1:9"),
     ("trial", "warm", "--url", "http://127.0.0.1:9", "--within", "1ms"),
     ("workload", "synth", "--like", "workload.parquet", "--requests", "99", "-o", "new.parquet"),
 )
+
+SHORT_PLAN = """\
+name: short
+model: Qwen/Qwen3-8B
+workload: head.parquet
+scenarios: {all: {kind: latency, contract: {ttft_s: {p50: 9}, success: 0.5}}}
+gpus: [H100-80GB-SXM]
+"""
+TRIALS = """\
+schema: vramledger.trials/1
+plan: short-plan.yaml
+confidence: 0.9
+hours: 0.001
+items: [{name: ready, kind: ready, takes_s: 60}]
+expected: [{scenario: all, asked: success >= 50.00%, holds: true}]
+"""
 
 
 def answer(*arguments: str) -> Any:
@@ -72,6 +91,9 @@ def answers() -> list[Any]:
     with examples_folder() as place:
         (place / "trials").mkdir()
         small_trial(place / "trials" / "trial")
+        small_series(place / "repeated")
+        (place / "short-plan.yaml").write_text(SHORT_PLAN, encoding="utf-8")
+        (place / "trials.yaml").write_text(TRIALS, encoding="utf-8")
         (place / "kv.json").write_text(json.dumps(answer("ledger", LAUNCH, *GPU)), encoding="utf-8")
         return [answer(*arguments) for arguments in RUNS]
 

@@ -112,7 +112,7 @@ def answers_of(
     levels = levels_of(engines, settings, physical, batched=batched)
     gaps = output_gaps(engines)
     last_ns = int(offered.due_ns[-1])
-    served = _served(offered, figures, gaps, levels, queue_drains=drains(engines, last_ns))
+    served = served_as(offered, figures, gaps, levels, queue_drains=drains(engines, last_ns))
     limits = contract if contract is not None and not contract.is_empty else None
     good = None if limits is None else int(good_requests(limits, served).sum())
     latency = {name: percentiles(figures.latency[name]) for name in SHOWN}
@@ -137,7 +137,7 @@ def answers_of(
     )
 
 
-def _served(
+def served_as(
     offered: Offered, figures: Figures, gaps: Gaps, levels: Levels, *, queue_drains: bool
 ) -> Served:
     """What a contract is held against."""

@@ -45,20 +45,26 @@ def with_ends(
     answers = simulation.main.answers
     fails = bool(answers.lines) and answers.fails
     main, hits = simulation.main, simulation.own is not None
-    slow = _played_at(simulation, Pace.SLOW, progress, main, hits=hits)
+    slow = played_at(simulation, Pace.SLOW, progress, main, hits=hits).answers
     fast = beneath = None
     if fails and answers.compiled:
-        fast = _played_at(simulation, Pace.FAST, progress, main, hits=hits)
+        fast = played_at(simulation, Pace.FAST, progress, main, hits=hits).answers
     if hits and without_hits:
-        beneath = _played_at(simulation, Pace.SLOW, progress, simulation.no_hits, hits=False)
+        without = played_at(simulation, Pace.SLOW, progress, simulation.no_hits, hits=False)
+        beneath = without.answers
     return replace(simulation, ends=Ends(simulation.bench.paces, slow, fast, beneath))
 
 
-def _played_at(
+def played_at(
     simulation: Simulation, pace: Pace, progress: Progress, expected: Played, *, hits: bool
-) -> Answers:
+) -> Played:
+    """A run of the simulation at an end of the step times; `expected` is the same run at the expected ones.
+
+    Raises:
+        As `run.simulate_case`.
+    """
     bench = simulation.bench
     question = replace(bench.question, pace=pace, trace=None)
     ready = Ready(question, bench.deployment, bench.pool)
     at_pace = bench_of(ready, bench.offered)
-    return played(at_pace, progress, hits=hits, beside=expected.figures).answers
+    return played(at_pace, progress, hits=hits, beside=expected.figures)

@@ -124,11 +124,17 @@ def good_requests(contract: Contract, served: Served) -> "Array":
 def _success(contract: Contract, least: float, served: Served) -> Line:
     """The share that ended as asked, of all but those who left as planned while no limit was broken."""
     asked = f"success >= {least:.2%}"
-    counted = served.ok | ~_left_in_time(contract, served)
+    counted = counted_for_success(contract, served)
     if not counted.any():
         return Line(asked, "nothing to count", None)
     success = float(served.ok[counted].mean())
     return Line(asked, f"{success:.2%}", success >= least, Amount("success", success, least))
+
+
+def counted_for_success(contract: Contract, served: Served) -> "Array":
+    """Which requests the success line counts: all but those who left as planned while no limit was broken."""
+    found: Array = served.ok | ~_left_in_time(contract, served)
+    return found
 
 
 def _left_in_time(contract: Contract, served: Served) -> "Array":
@@ -145,12 +151,11 @@ def _left_in_time(contract: Contract, served: Served) -> "Array":
 
 def _latency(name: str, limit: LatencyLimit, share: float, served: Served) -> Line:
     most = limit.percentiles[share]
-    reach = "" if limit.input_max is None else f" up to {limit.input_max:,} input tokens"
-    asked = f"{name} p{share * 100:g} <= {plain(most)}{reach}"
+    asked = line_words(name, limit, share)
     if name == _ITL and limit.input_max is None:
         value, counted = served.gaps.at(share), int(served.gaps.events.sum())
     elif name in served.latency:
-        seen = _seen(name, most, served)[_reached(limit, served)]
+        seen = seen_of(name, limit, share, served)
         value, counted = served.at(seen, share), int((~np.isnan(seen)).sum())
     else:
         return Line(asked, "not checked", None)
@@ -161,6 +166,18 @@ def _latency(name: str, limit: LatencyLimit, share: float, served: Served) -> Li
     if counted < needed:
         return Line(asked, said, None, amount, TooFew(counted, needed))
     return Line(asked, said, value <= most, amount)
+
+
+def line_words(name: str, limit: LatencyLimit, share: float) -> str:
+    """A line of a latency in words."""
+    reach = "" if limit.input_max is None else f" up to {limit.input_max:,} input tokens"
+    return f"{name} p{share * 100:g} <= {plain(limit.percentiles[share])}{reach}"
+
+
+def seen_of(name: str, limit: LatencyLimit, share: float, served: Served) -> "Array":
+    """What a line of a latency is about, of the requests it is for: seconds, NaN for those it does not count."""
+    found: Array = _seen(name, limit.percentiles[share], served)[_reached(limit, served)]
+    return found
 
 
 def fewest_for(share: float) -> int:

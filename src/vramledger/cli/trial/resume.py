@@ -18,8 +18,16 @@ def command(run: Path, *, close: bool, as_json: bool) -> int:
 
     What was due in the meantime is sent as much later as the pause was long. Where the server, the workload or the clock
     is gone, the run is closed as it is and the reason said.
+
+    Of a folder of vram trial repeat, the repetitions that are missing are made.
     """
     need_full("vram trial resume", MODULES)
+    from vramledger.methods.repeated.series import is_series
+
+    if is_series(run):
+        from vramledger.cli.trial.repeat_shown import go_on
+
+        return go_on(run, close=close, as_json=as_json)
     from vramledger.cli.trial.live_view import live_view
     from vramledger.cli.trial.shown import show_run
     from vramledger.trial.conduct.resume import close_only, resume

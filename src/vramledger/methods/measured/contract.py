@@ -83,22 +83,23 @@ def promised(found: "Summary") -> Promised:
     if stated is None:
         return Promised(scenario)
     reasons = {each.line: each.why for each in found.unjudgeable}
-    lines = _judged(found.run, contract_from_json(stated))
+    lines = held_against(contract_from_json(stated), served_of(found.run, measured(found.run)))
     return Promised(
         scenario, tuple(_promise(line, reasons) for line in lines), bool(found.inconclusive)
     )
 
 
-def _judged(run: "Run", contract: Contract) -> "tuple[Line, ...]":
+def held_against(contract: Contract, found: "Served") -> "tuple[Line, ...]":
+    """The lines of a contract, held against requests that were measured: that of the queue is not checked."""
     from vramledger.simulate.judged import Line, judged
 
     told = replace(contract, queue_must_drain=None)
     drains = (Line("the queue drains", "not checked", None),) if contract.queue_must_drain else ()
-    return (*judged(told, _served(run, measured(run))), *drains)
+    return (*judged(told, found), *drains)
 
 
-def _served(run: "Run", found: Measured) -> "Served":
-    """The measured requests as a contract is held against them."""
+def served_of(run: "Run", found: Measured) -> "Served":
+    """The measured requests as a contract is held against them, in the order of the run's table."""
     import numpy as np
 
     from vramledger.simulate.judged import Served

@@ -3,6 +3,8 @@
 from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, Final
 
+from vramledger.frozen import frozen
+
 if TYPE_CHECKING:
     from vramledger.record.document import Deployment
 
@@ -10,24 +12,45 @@ _DEFAULTS: Final = frozenset({"auto", "none", "null", ""})
 _TOLERANCE: Final = 1e-6  # of numbers that went through text
 
 
+@frozen
+class Change:
+    """One thing that two deployments tell differently; `title` is None for an argument of the engine."""
+
+    name: str
+    title: str | None
+    one: Any
+    other: Any
+
+
 def differences(asked: "Deployment", in_effect: "Deployment") -> tuple[str, ...]:
     """Sentences, in the order of run.json; what either side does not tell is not compared."""
+    return tuple(map(_said, changes(asked, in_effect)))
+
+
+def changes(one: "Deployment", other: "Deployment") -> tuple[Change, ...]:
+    """In the order of run.json; what either side does not tell is not compared."""
     found = [
-        f"The {title} asked for is {wanted}, and in effect it is {got} ({name})."
+        Change(name, title, wanted, got)
         for name, title, same in _FIELDS
-        if (wanted := getattr(asked, name)) is not None
-        and (got := getattr(in_effect, name)) is not None
+        if (wanted := getattr(one, name)) is not None
+        and (got := getattr(other, name)) is not None
         and not same(wanted, got)
     ]
-    return (*found, *_arguments(asked.arguments or {}, in_effect.arguments or {}))
+    return (*found, *_arguments(one.arguments or {}, other.arguments or {}))
 
 
-def _arguments(asked: Mapping[str, Any], got: Mapping[str, Any]) -> Iterator[str]:
+def _said(found: Change) -> str:
+    if found.title is None:
+        return f"--{found.name} was asked for as {found.one}, and in effect it is {found.other} (arguments.{found.name})."
+    return f"The {found.title} asked for is {found.one}, and in effect it is {found.other} ({found.name})."
+
+
+def _arguments(asked: Mapping[str, Any], got: Mapping[str, Any]) -> Iterator[Change]:
     in_effect = {_folded(name): value for name, value in got.items()}
     for name, wanted in asked.items():
         value = in_effect.get(_folded(name))
         if value is not None and not _same_value(wanted, value):
-            yield f"--{name} was asked for as {wanted}, and in effect it is {value} (arguments.{name})."
+            yield Change(name, None, wanted, value)
 
 
 def _folded(name: str) -> str:

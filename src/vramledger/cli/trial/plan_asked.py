@@ -1,0 +1,180 @@
+"""The options of ``vram trial plan PLAN`` as a proposal."""
+
+from collections.abc import Mapping
+from datetime import datetime
+from math import isfinite
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from vramledger.cli.simulate_asked import question_of
+from vramledger.cli.trial import VERBS
+from vramledger.cli.workload.operator import seconds
+from vramledger.errors import BadInput, CannotKnow
+from vramledger.frozen import frozen
+from vramledger.methods.trialplan.budget import Budget, until_of
+from vramledger.methods.trialplan.expected import expected_lines
+from vramledger.methods.trialplan.item import BY_NAME, kind_named
+from vramledger.methods.trialplan.proposal import Extra, Proposal, propose
+from vramledger.methods.trialplan.scenario_need import scenario_need
+from vramledger.methods.trialplan.trials_file import Expected, trials_text
+from vramledger.plan.price import parse_price
+from vramledger.plan.read import read_plan
+from vramledger.record.durable import replace_file
+from vramledger.simulate.planned import is_plan
+from vramledger.simulate.run import NotServed, Question, simulate_case
+from vramledger.written_file import refuse_place
+
+if TYPE_CHECKING:
+    from vramledger.simulate.engines import Progress
+
+_CONFIDENCE: Final = 0.9
+_LEAST, _MOST = 0.5, 0.9999
+_RUN_OPTIONS: Final = ("home", "restart_command", "keep_going")
+_LONGEST_H: Final = 24.0 * 366
+
+
+@frozen
+class Proposed:
+    """A proposal with what the simulator said of every line."""
+
+    proposal: Proposal
+    expected: tuple[Expected, ...]
+
+
+def refuse_run_options(asked: Mapping[str, Any]) -> None:
+    """Refuse what only carrying out has a use for.
+
+    Raises:
+        BadInput: such an option is given.
+    """
+    given = next((name for name in _RUN_OPTIONS if asked[name]), None)
+    if given is not None:
+        option = given.replace("_", "-")
+        raise BadInput(f"--{option} is for carrying trials out; give it with --run FILE.")
+
+
+def proposed(asked: Mapping[str, Any], progress: "Progress") -> Proposed | str:
+    """What trials would decide the contract; the reason where the deployment does not start.
+
+    Raises:
+        BadInput: an option is missing or means nothing.
+        UnknownName: a name that is none.
+        CannotKnow: no single deployment, or no contract.
+    """
+    budget, confidence = budget_of(asked), _confidence(asked["confidence"])
+    extras = [_extra(text) for text in asked["also"]]
+    restart_s = seconds(asked["restart_takes"])
+    simulations, needs = {}, []
+    for name, question in _questions(asked).items():
+        found = simulate_case(question, progress)
+        if isinstance(found, NotServed):
+            return found.reason
+        simulations[name] = found
+        needs.append(scenario_need(name, found, confidence, progress))
+    proposal = propose(needs, budget, confidence, extras, restart_s)
+    return Proposed(proposal, expected_lines(simulations, proposal.needs))
+
+
+def budget_of(asked: Mapping[str, Any]) -> Budget:
+    """The time and the money that the options give.
+
+    Raises:
+        BadInput: they mean nothing.
+    """
+    now = datetime.now().astimezone()
+    until = None if asked["until"] is None else until_of(asked["until"], now)
+    price = None if asked["price"] is None else parse_price(asked["price"], "--price")
+    if asked["max_cost"] is not None and price is None:
+        raise BadInput("--max-cost needs the price of the machine: --price 2.40/h.")
+    for name, most in (("hours", _LONGEST_H), ("max_cost", float("inf"))):
+        given = asked[name]
+        if given is not None and not (isfinite(given) and 0 < given <= most):
+            raise BadInput(f"--{name.replace('_', '-')} is {given:g}; it is a number above 0.")
+    per_hour, currency = (0.0, "") if price is None else (price.per_hour, price.currency)
+    return Budget(now, until, asked["hours"], asked["max_cost"], per_hour, currency)
+
+
+def written(found: Proposed, asked: Mapping[str, Any]) -> Path:
+    """The file of trials, written.
+
+    Raises:
+        BadInput: it cannot be.
+    """
+    out: Path = asked["out"]
+    refuse_place(out, (Path(asked["plan"]),))
+    text = trials_text(
+        found.proposal,
+        found.expected,
+        out,
+        Path(asked["plan"]),
+        asked["workload"],
+        asked["url"],
+        asked["seed"] or 0,
+    )
+    if not found.proposal.items:
+        raise CannotKnow(f"No trial decides anything in the time, so {out} is not written.")
+    try:
+        replace_file(out, text.encode())
+    except OSError as error:
+        raise BadInput(f"{out} cannot be written: {error.strerror}; choose another -o.") from None
+    return out
+
+
+def _questions(asked: Mapping[str, Any]) -> dict[str, Question]:
+    """A simulation of each scenario that has a contract."""
+    plan = asked["plan"]
+    if plan is None:
+        raise BadInput("Name the plan whose contract is to be decided: vram trial plan plan.yaml.")
+    if not is_plan(plan):
+        raise BadInput(f"{plan} is no plan file; vram plan new writes one.")
+    promising = [each.name for each in read_plan(plan).scenarios if not each.contract.is_empty]
+    if not promising:
+        raise CannotKnow(
+            f"{plan} promises nothing: no scenario has a contract, so no trial decides it."
+        )
+    return {name: question_of(_of_simulation(asked, name)) for name in promising}
+
+
+def _of_simulation(asked: Mapping[str, Any], scenario: str) -> dict[str, Any]:
+    """The options of ``vram simulate`` for one scenario."""
+    shared = ("gpu", "workload", "engine_version", "model", "calibration")
+    return {
+        "launch": asked["plan"],
+        "scenario": scenario,
+        "rate_scale": None,
+        "replicas": 1,
+        "no_prefix": False,
+        "end": "low",
+        "seed": asked["seed"] or 0,
+        "limits": (),
+        "coefficients": None,
+        "headroom": None,
+        "out": None,
+        **{name: asked[name] for name in shared},
+    }
+
+
+def _confidence(given: float | None) -> float:
+    if given is None:
+        return _CONFIDENCE
+    if not _LEAST < given <= _MOST:
+        raise BadInput(
+            f"--confidence is {given:g}; it is a share above {_LEAST:g} and up to {_MOST:g}."
+        )
+    return given
+
+
+def _extra(text: str) -> Extra:
+    """``cold``, ``soak:2h`` or ``max-num-seqs=128``."""
+    name, equals, value = text.partition("=")
+    if equals:
+        return Extra("variation", settings={name.removeprefix("--"): value})
+    name, _, time = text.partition(":")
+    kind = kind_named(name, "--also")
+    if kind.name in ("ready", "run", "variation"):
+        raise BadInput(
+            f"--also {text}: the plan has that by itself; name cold, ramp, soak or an argument=value."
+        )
+    if kind.verb not in VERBS:
+        raise CannotKnow(f"--also {text}: this version of vram has no vram trial {kind.verb}.")
+    return Extra(BY_NAME[name].name, seconds(time) if time else None)

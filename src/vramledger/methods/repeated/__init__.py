@@ -1,0 +1,1 @@
+"""One trial, repeated: what several runs of the same load say together, and two servers in turn."""

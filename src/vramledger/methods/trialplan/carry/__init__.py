@@ -1,0 +1,1 @@
+"""A file of trials carried out, one after another, unattended and resumable."""

@@ -1,0 +1,89 @@
+"""An item as a process of its own, which outlives a carrier that is killed and is found again."""
+
+import os
+import signal
+import subprocess
+import time
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Final, TypeAlias
+
+_LOOK_S: Final = 0.2
+Started: TypeAlias = Callable[[int], None]
+
+
+def run_child(words: Sequence[str], answer: Path, said: Path, started: Started) -> int:
+    """Run it to its end; its exit code. `started` is told its number at once.
+
+    Ctrl-C is handed on, so that the item drains and closes its record; a second one too, which cancels.
+
+    Raises:
+        KeyboardInterrupt: after the item has ended because of it.
+        OSError: it cannot be started.
+    """
+    with answer.open("wb") as out, said.open("ab") as err:
+        process = subprocess.Popen(  # noqa: S603 - our own module
+            words, stdin=subprocess.DEVNULL, stdout=out, stderr=err, start_new_session=True
+        )
+    started(process.pid)
+    return _awaited(process)
+
+
+def _awaited(process: "subprocess.Popen[bytes]") -> int:
+    interrupted = False
+    while True:
+        try:
+            code = process.wait()
+        except KeyboardInterrupt:
+            interrupted = True
+            process.send_signal(signal.SIGINT)
+            continue
+        if interrupted:
+            raise KeyboardInterrupt
+        return code
+
+
+def still_runs(pid: int, folder: Path) -> bool:
+    """Whether the process of that number is the one that records in that folder."""
+    try:
+        words = Path(f"/proc/{pid}/cmdline").read_bytes().split(b"\0")
+    except OSError:
+        return False
+    return os.fsencode(str(folder)) in words
+
+
+def await_end(pid: int, folder: Path) -> None:
+    """Wait for the process that a carrier before us left behind.
+
+    Raises:
+        KeyboardInterrupt: Ctrl-C, which is handed on.
+    """
+    while still_runs(pid, folder):
+        try:
+            time.sleep(_LOOK_S)
+        except KeyboardInterrupt:
+            os.kill(pid, signal.SIGINT)
+            raise
+
+
+def run_shell(command: str, extra: Mapping[str, str], said: Path, within_s: float) -> int | None:
+    """A command of the user's, by the shell; its exit code, None where it did not end in time.
+
+    Only the shell is waited for: a server that it leaves in the background goes on.
+    """
+    with said.open("ab") as out:
+        process = subprocess.Popen(  # noqa: S602 - the user's own command, for the user's own shell
+            command,
+            shell=True,
+            stdin=subprocess.DEVNULL,
+            stdout=out,
+            stderr=out,
+            env={**os.environ, **extra},
+            start_new_session=True,
+        )
+    try:
+        return process.wait(within_s)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.wait()
+        return None

@@ -1,0 +1,103 @@
+"""What became of each item so far, from the journal of a folder of trials."""
+
+from collections.abc import Mapping
+from dataclasses import field
+from datetime import datetime
+from pathlib import Path
+from typing import Any, Final
+
+from vramledger.errors import BadInput
+from vramledger.frozen import frozen
+from vramledger.record import journal
+from vramledger.record.journal import Journal, read_journal
+
+BEGUN, STARTED, ENDED, SKIPPED, RESTARTED = "begun", "started", "ended", "skipped", "restarted"
+INTERRUPTED: Final = 130
+
+
+@frozen
+class ItemState:
+    """Of one item: the number of its process, its exit code, why it was skipped last; None and empty where that did not happen.
+
+    An item whose load was interrupted counts as not ended.
+    """
+
+    pid: int | None = None
+    code: int | None = None
+    skipped: str = ""
+
+    @property
+    def done(self) -> bool:
+        """Whether it has come to an end."""
+        return self.code is not None
+
+
+@frozen
+class Progress:
+    """Of all items, by name. `began` is when the first carrier began, `running` the settings the server was last started with."""
+
+    began: datetime | None = None
+    trials_sha256: str = ""
+    items: Mapping[str, ItemState] = field(default_factory=dict)
+    running: Mapping[str, str] = field(default_factory=dict)
+
+    def of(self, name: str) -> ItemState:
+        """One item's."""
+        return self.items.get(name, ItemState())
+
+
+def progress_of(folder: Path) -> Progress:
+    """What the journal tells; nothing where there is none.
+
+    Raises:
+        BadInput: it is none of a folder of trials.
+    """
+    if not (folder / journal.FILE).is_file():
+        return Progress()
+    began, sha256 = None, ""
+    items: dict[str, ItemState] = {}
+    running: Mapping[str, str] = {}
+    try:
+        for entry in read_journal(folder).entries:
+            found = entry.details
+            if entry.event == BEGUN and began is None:
+                began, sha256 = datetime.fromisoformat(found["at"]), str(found["trials_sha256"])
+            elif entry.event == RESTARTED:
+                running = dict(found["settings"])
+            elif entry.event in _STATES:
+                items[found["item"]] = _STATES[entry.event](found)
+    except (KeyError, TypeError, ValueError):
+        raise BadInput(f"{folder} is no folder of trials; name another with -o.") from None
+    return Progress(began, sha256, items, running)
+
+
+_STATES: Final = {
+    STARTED: lambda found: ItemState(pid=int(found["pid"])),
+    ENDED: lambda found: ItemState(
+        code=None if found["code"] == INTERRUPTED else int(found["code"])
+    ),
+    SKIPPED: lambda found: ItemState(skipped=str(found["why"])),
+}
+
+
+class Log:
+    """Appends to the journal; one carrier at a time has it.
+
+    Raises:
+        BadInput: another one has it.
+        OSError: it cannot be written.
+    """
+
+    def __init__(self, folder: Path, began: datetime) -> None:
+        self._journal, self._began = Journal(folder), began
+
+    def note(self, event: str, **details: Any) -> None:
+        """One line, on disk when this returns."""
+        now = datetime.now().astimezone()
+        since = (now - self._began).total_seconds()
+        self._journal.append(since, event, at=now.isoformat(timespec="milliseconds"), **details)
+        self._journal.sync()
+
+    def close(self) -> None:
+        """Let go of it."""
+        self._journal.close()

@@ -1,0 +1,98 @@
+"""A trial of a plan: what kind it is, how long it takes, what it decides, and the words that run it."""
+
+from collections.abc import Mapping
+from dataclasses import field
+from typing import Final
+
+from vramledger.errors import BadInput, UnknownName
+from vramledger.frozen import frozen
+from vramledger.units import plain
+
+WARM_UP_S: Final = 180.0  # after which a warm-up begins no further round
+CLOSING_S: Final = 30.0
+RESTART_S: Final = 300.0  # assumed where nothing else is said
+
+
+@frozen
+class Item:
+    """One entry of a plan of trials.
+
+    `send_s` is how long it sends load, None where the kind itself knows when to end; `takes_s` is the longest it takes, with warm-up, drain and
+    closing. `decides` are the lines of the contract it decides, `SCENARIO: LINE`. `settings` are the server's arguments that differ from
+    the plan's: another server has to be started for them.
+    """
+
+    name: str
+    kind: str
+    takes_s: float
+    scenario: str | None = None
+    send_s: float | None = None
+    drain_s: float | None = None
+    decides: tuple[str, ...] = ()
+    settings: Mapping[str, str] = field(default_factory=dict)
+    fresh: bool = False  # whether it wants a server that was just started
+
+
+@frozen
+class Kind:
+    """A kind of trial. `verb` is that of ``vram trial`` which runs it; `must_send` whether it takes a length of time to send."""
+
+    name: str
+    verb: str
+    does: str
+    of_scenario: bool = True
+    must_send: bool = True
+    options: tuple[str, ...] = ()
+    own_s: float = 0.0  # beyond what it sends: how long it takes by itself
+
+
+KINDS: Final = (
+    Kind("ready", "warm", "waits until the server is ready", of_scenario=False, must_send=False),
+    Kind("run", "run", "sends a scenario at its own times"),
+    Kind("cold", "run", "the same without a warm-up, on an empty cache", options=("--cold",)),
+    Kind("variation", "run", "the same with one argument of the server changed"),
+    Kind("ramp", "ramp", "raises the load until a threshold says stop"),
+    Kind("soak", "soak", "hours in the rhythm of production, tested for growth"),
+)
+BY_NAME: Final = {kind.name: kind for kind in KINDS}
+
+
+def kind_named(name: str, where: str = "") -> Kind:
+    """The kind of that name.
+
+    Raises:
+        UnknownName: there is none.
+    """
+    if name not in BY_NAME:
+        raise UnknownName("kind of trial", name, BY_NAME, where)
+    return BY_NAME[name]
+
+
+def longest_s(kind: Kind, send_s: float, drain_s: float) -> float:
+    """The longest that a trial takes which sends for so long."""
+    warm = 0.0 if kind.name == "cold" else WARM_UP_S
+    return warm + kind.own_s + send_s + drain_s + CLOSING_S
+
+
+def checked(item: Item, where: str) -> Item:
+    """The item itself.
+
+    Raises:
+        BadInput: something in it means nothing.
+        UnknownName: a kind that is none.
+    """
+    kind = kind_named(item.kind, where)
+    if kind.of_scenario and item.scenario is None:
+        raise BadInput(f"{where} is of kind {kind.name} and names no scenario; give it one.")
+    if kind.must_send and not (item.send_s is not None and item.send_s > 0):
+        raise BadInput(
+            f"{where} is of kind {kind.name} and has no send_s; give it seconds above 0."
+        )
+    if item.takes_s < (item.send_s or 0):
+        raise BadInput(
+            f"{where} sends for {plain(item.send_s or 0)} s and is said to take {plain(item.takes_s)} s; takes_s holds "
+            "warm-up, drain and closing too."
+        )
+    if kind.name == "variation" and not item.settings:
+        raise BadInput(f"{where} is a variation and changes nothing; give it settings.")
+    return item
