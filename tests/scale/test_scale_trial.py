@@ -92,9 +92,12 @@ def test_a_load_is_split_and_its_arrivals_stay(folder: Path, cluster: Cluster) -
 
 
 def test_the_key_is_in_no_file_of_the_cluster(folder: Path, cluster: Cluster) -> None:
-    with rehearsal() as server:
-        with started(folder, server.address, cluster.inside, "--key-env", "MY_KEY", MY_KEY=KEY) as process:  # fmt: skip
-            process.communicate(timeout=SECONDS)
+    keyed = ("--key-env", "MY_KEY")
+    with (
+        rehearsal() as server,
+        started(folder, server.address, cluster.inside, *keyed, MY_KEY=KEY) as process,
+    ):
+        process.communicate(timeout=SECONDS)
     looked_at = [path for path in cluster.home.rglob("*") if path.is_file()]
     assert len(looked_at) > 5
     for path in looked_at:
@@ -102,12 +105,11 @@ def test_the_key_is_in_no_file_of_the_cluster(folder: Path, cluster: Cluster) ->
 
 
 def test_a_lost_worker_leaves_what_it_had_recorded(folder: Path, cluster: Cluster) -> None:
-    with rehearsal() as server:
-        with started(folder, server.address, cluster.inside) as process:
-            await_phase(folder / "run", "measured", process)
-            time.sleep(2.5)
-            os.kill(pids(folder / "run")[0], signal.SIGKILL)
-            out, said = process.communicate(timeout=SECONDS)
+    with rehearsal() as server, started(folder, server.address, cluster.inside) as process:
+        await_phase(folder / "run", "measured", process)
+        time.sleep(2.5)
+        os.kill(pids(folder / "run")[0], signal.SIGKILL)
+        out, said = process.communicate(timeout=SECONDS)
     assert process.returncode == 3, said
     found = json.loads(out)
     assert any("went before its end" in why for why in found["inconclusive"])
@@ -151,9 +153,9 @@ def test_an_interruption_drains_and_closes(folder: Path, cluster: Cluster) -> No
 
 
 def test_more_workers_than_cores_are_refused(folder: Path, cluster: Cluster) -> None:
-    with rehearsal() as server:
-        with started(folder, server.address, cluster.inside, "--workers", "9") as process:
-            _, said = process.communicate(timeout=SECONDS)
+    many = ("--workers", "9")
+    with rehearsal() as server, started(folder, server.address, cluster.inside, *many) as process:
+        _, said = process.communicate(timeout=SECONDS)
     assert process.returncode == 2
     assert said.endswith(
         f"vram: The Ray cluster at {cluster.inside} has 2 cores, and 9 workers need one each; take fewer with --workers.\n"

@@ -1,6 +1,7 @@
 """Workers on other machines: clocks, files, segments, and the split of a load."""
 
 import json
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -137,7 +138,7 @@ def test_segments_land_as_they_were_after_those_that_are_there(
     before.write_bytes(b"before")
     landing = Landing(folder)
     edges = sorted({0, len(content), *(min(cut, len(content)) for cut in cuts)})
-    for start, end in zip(edges, edges[1:], strict=False):
+    for start, end in pairwise(edges):
         landing.take(Piece("requests.worker-0.0001.arrows", start, content[start:end]))
     after = folder / FOLDER / "requests.worker-0.0004.arrows"
     assert (after.read_bytes() if content else b"") == content
