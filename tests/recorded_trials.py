@@ -5,21 +5,30 @@ from pathlib import Path
 from typing import Any
 
 from recorded_runs import UUID, measured_request
+from vramledger.methods.measured.observed import Judging
+from vramledger.methods.measured.subject import Stepping
+from vramledger.methods.ramp.kept import Kept
+from vramledger.methods.ramp.ramp import RampAsked, ramp
 from vramledger.methods.repeated.series import SCHEMA, Series, write_series
 from vramledger.methods.repeated.turns import Order, Side
+from vramledger.methods.subject import Axis, Range
 from vramledger.plan.contract_json import contract_to_json
 from vramledger.plan.requirement import Contract, LatencyLimit
 from vramledger.record.document import Clock, Deployment, Description, Origin
 from vramledger.record.outcome import Outcome
 from vramledger.record.recorded_run import RecordedRun
 from vramledger.record.samples import GpuSample, MetricKind, Sample
+from vramledger.report.ramp_json import ramp_json
 from vramledger.trial.client.health import Health, Spread
+from vramledger.trial.conduct.asked import TrialAsked
 from vramledger.trial.conduct.standing import Standing
+from vramledger.trial.conduct.watch import Blind
 from vramledger.trial.load.job import LoadJob, PromptSettings
 from vramledger.trial.prompts.body import BodyStyle
 from vramledger.trial.prompts.lexicon import ids_lexicon
 from vramledger.trial.sampling.server_page import UP
 from vramledger.trial.wire.target import Target
+from vramledger.workload.operators.prepared import Part
 
 GIB = 1 << 30
 KV_TOKENS = 10_000
@@ -113,6 +122,22 @@ def small_trial(
             run.append(GpuSample(t_s, "GPU-1", used_bytes=(used - 1) * GIB))
         run.note(14.0, "worker_ended", writer="worker-0", how="complete", health=health(bottleneck))
         run.note(14.0, "phase", name="drained", how="complete")
+    return folder
+
+
+def small_ramp(folder: Path) -> Path:
+    """A ramp that ended after such a trial."""
+    kept = Kept.begun(folder, asked={}, prediction=None, workload_sha256="1" * 64)
+    small_trial(folder / "step-c1")
+    asked = RampAsked(
+        TrialAsked("http://localhost:8000", Part(Path("w.parquet"))),
+        Range(1, 1, 1, Axis.CONCURRENCY),
+        Judging(Axis.CONCURRENCY),
+        Stepping(10.0, 1),
+        tolerance=0.1,
+    )
+    found = ramp(asked, folder, Blind(), kept.step)
+    kept.ended(found.stopped_by, ramp_json(found))
     return folder
 
 

@@ -68,7 +68,8 @@ class Figures:
 class Observation:
     """One load, played once. `headroom` holds the checks that the safe load adds to the contract's.
 
-    `notes` are what a reader must know of this play, finished sentences.
+    `notes` are what a reader must know of this play, finished sentences. `unsure` is whether another play of
+    the level could well come out otherwise, as far as this one tells.
     """
 
     level: float
@@ -78,6 +79,7 @@ class Observation:
     figures: Figures
     took_s: float
     notes: tuple[str, ...] = ()
+    unsure: bool = False
 
     def checks(self, goal: Goal) -> tuple[Check, ...]:
         """The lines of that goal, each once."""
@@ -101,7 +103,8 @@ class Observation:
 class Range:
     """The levels that can be played. `guess` is about where service ends, None where nothing says.
 
-    `why_lowest` and `why_highest` say why there is no level beyond, as a part of a sentence.
+    `step` is the ratio by which a search goes outward: a live server is never asked for more than so many times
+    what it held. `why_lowest` and `why_highest` say why there is no level beyond, as a part of a sentence.
     """
 
     start: float
@@ -109,6 +112,7 @@ class Range:
     highest: float
     axis: Axis = Axis.RATE
     guess: float | None = None
+    step: float = 2.0
     why_lowest: str = "nothing lower can be played"
     why_highest: str = "nothing higher can be played"
 

@@ -94,42 +94,42 @@ def _side(found: SimulatedKnee, side: Side) -> dict[str, Any]:
         "says": finding(found, side),
         "decision_load": _decision(axis, side),
         "drawn": list(side.drawn),
-        "contract_limit": None if knee is None else _limit(axis, knee.contract),
-        "safe_load": None if knee is None else _limit(axis, knee.safe),
-        "knee": None if knee is None else _knee(axis, knee.curve),
-        "points": [_point(axis, point) for point in side.points],
+        "contract_limit": None if knee is None else limit_json(axis, knee.contract),
+        "safe_load": None if knee is None else limit_json(axis, knee.safe),
+        "knee": None if knee is None else knee_json(axis, knee.curve),
+        "points": [point_json(axis, point) for point in side.points],
         "slow_end": None if side.slow is None else _slow_end(axis, side.slow),
     }
 
 
 def _decision(axis: Axis, side: Side) -> dict[str, Any] | None:
     limit = side.decision
-    return None if limit is None else _end(axis, limit.held, limit.goal)
+    return None if limit is None else end_json(axis, limit.held, limit.goal)
 
 
 def _slow_end(axis: Axis, slow: SlowEnd) -> dict[str, Any]:
     limits = slow.limits
     return {
         "step_time_factor": slow.factor,
-        "contract_limit": None if limits is None else _limit(axis, limits.contract),
-        "safe_load": None if limits is None else _limit(axis, limits.safe),
-        "knee": None if limits is None else _knee(axis, slow.curve),
-        "points": [_point(axis, point) for point in slow.points],
+        "contract_limit": None if limits is None else limit_json(axis, limits.contract),
+        "safe_load": None if limits is None else limit_json(axis, limits.safe),
+        "knee": None if limits is None else knee_json(axis, slow.curve),
+        "points": [point_json(axis, point) for point in slow.points],
     }
 
 
-def _limit(axis: Axis, limit: Limit) -> dict[str, Any]:
+def limit_json(axis: Axis, limit: Limit) -> dict[str, Any]:
     return {
         "ending": str(limit.ending),
-        "held": _end(axis, limit.held, limit.goal),
-        "failed": _end(axis, limit.failed, limit.goal),
+        "held": end_json(axis, limit.held, limit.goal),
+        "failed": end_json(axis, limit.failed, limit.goal),
         "uncertain": [point.level for point in limit.uncertain],
         "holds_again": [point.level for point in limit.again],
         "says": " ".join(sentences(limit, axis)),
     }
 
 
-def _end(axis: Axis, point: Point | None, goal: Goal) -> dict[str, Any] | None:
+def end_json(axis: Axis, point: Point | None, goal: Goal) -> dict[str, Any] | None:
     if point is None:
         return None
     shown, seen = point.example(goal), point.first.figures
@@ -145,7 +145,7 @@ def _end(axis: Axis, point: Point | None, goal: Goal) -> dict[str, Any] | None:
     }
 
 
-def _knee(axis: Axis, knee: CurveKnee | None) -> dict[str, Any]:
+def knee_json(axis: Axis, knee: CurveKnee | None) -> dict[str, Any]:
     says = knee_sentence(knee, axis)
     if knee is None:
         return {str(axis): None, "says": says}
@@ -157,7 +157,7 @@ def _knee(axis: Axis, knee: CurveKnee | None) -> dict[str, Any]:
     }
 
 
-def _point(axis: Axis, point: Point) -> dict[str, Any]:
+def point_json(axis: Axis, point: Point) -> dict[str, Any]:
     seen = point.first.figures
     figures = {part.name: _finite(getattr(seen, part.name)) for part in fields(seen)}
     return {

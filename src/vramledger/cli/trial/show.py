@@ -12,8 +12,9 @@ from vramledger.cli.trial.needs import READING
 @click.argument("run", type=click.Path(path_type=Path))
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 def command(run: Path, *, as_json: bool) -> int:
-    """The summary of a trial, or of a series of repetitions, worked out anew from its records."""
+    """The summary of a trial, of a series of repetitions or of a ramp, worked out anew from its records."""
     need_full("vram trial show", READING)
+    from vramledger.methods.ramp.kept import is_ramp
     from vramledger.methods.repeated.series import is_series
 
     if is_series(run):
@@ -21,6 +22,10 @@ def command(run: Path, *, as_json: bool) -> int:
 
         need_full("vram trial show of repetitions", (*READING, "scipy"))
         return show_series(run, as_json=as_json)
+    if is_ramp(run):
+        from vramledger.cli.trial.ramp_shown import show_ramp
+
+        return show_ramp(run, as_json=as_json)
     from vramledger.cli.trial.shown import show_run
 
     return show_run(run, as_json=as_json)

@@ -48,16 +48,16 @@ def drawn(probes: Probes, around: float) -> CurveKnee | None:
         if not any(abs(point.level / level - 1) < _NEAR for point in probes.points):
             probes.first(probes.range.rounded(level))
     for _ in range(_MOST_MORE):
-        knee = _greatest(probes)
+        knee = greatest(probes.points)
         if knee is None or not _extended(probes, knee):
             break
     for _ in range(_REFINED):
-        _halved(probes, _greatest(probes))
-    return _greatest(probes)
+        _halved(probes, greatest(probes.points))
+    return greatest(probes.points)
 
 
-def _greatest(probes: Probes) -> CurveKnee | None:
-    points = probes.points
+def greatest(points: tuple[Point, ...]) -> CurveKnee | None:
+    """The knee of levels that were played; None where nothing was answered."""
     powers = [power(point.first.figures) or 0.0 for point in points]
     if not any(powers):
         return None

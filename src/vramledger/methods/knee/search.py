@@ -1,7 +1,7 @@
 """The highest level that keeps a goal: bracketed, bisected, then repeated until its ends are clear.
 
-1. One play a level. From the start (or from where theory sees the end) the level doubles or halves
-   until one is too much and one is not; then the bracket is halved, as a ratio, down to the tolerance.
+1. One play a level. From the start (or from where theory sees the end) the level doubles or halves, or changes by
+   the range's own ratio, until one is too much and one is not; then the bracket is halved, as a ratio, down to the tolerance.
 2. Both ends are repeated until their verdicts are clear (`sequential`). An end that is not clear moves
    outward, by the tolerance first and twice as far each time.
 3. What that left open is bisected again, with clear verdicts only, until it is within the tolerance or a
@@ -59,7 +59,7 @@ def highest(probes: Probes, goal: Goal, tolerance: float) -> Limit:
     ends = _cleared(probes, goal, ends, tolerance)
     if not _uncertain_between(probes, goal, ends):
         _approach(probes.range, ends, tolerance, lambda level: probes.verdict(level, goal))
-    return _limit(probes, goal)
+    return limit_of(probes, goal)
 
 
 def rechecked(probes: Probes, limit: Limit, tolerance: float) -> Limit:
@@ -69,7 +69,7 @@ def rechecked(probes: Probes, limit: Limit, tolerance: float) -> Limit:
         VramError: a level cannot be played.
     """
     _settle_contradictions(probes, limit.goal)
-    now = _limit(probes, limit.goal)
+    now = limit_of(probes, limit.goal)
     same = _at(now.held) == _at(limit.held) and _at(now.failed) == _at(limit.failed)
     return now if same else highest(probes, limit.goal, tolerance)
 
@@ -120,15 +120,17 @@ def _next(levels: Range, ends: _Ends, tolerance: float) -> float | None:
         close = above <= below * (1 + tolerance)
         return None if close or not below < middle < above else middle
     if below is not None:
-        return _outward(levels, below, max(below * 2, levels.guess or 0.0))
+        return _outward(levels, below, max(below * levels.step, levels.guess or 0.0))
     if above is not None:
-        return _outward(levels, above, min(above / 2, levels.guess or above))
+        return _outward(levels, above, min(above / levels.step, levels.guess or above))
     return levels.rounded(levels.start)
 
 
 def _outward(levels: Range, level: float, far: float) -> float | None:
-    """The level that is far, inside the range; None at its edge."""
+    """The level that is far, inside the range, and another one; None at its edge."""
     step = levels.rounded(far)
+    if step == level and levels.axis is Axis.CONCURRENCY:
+        step = levels.rounded(level + (1 if far > level else -1))
     return None if step == level else step
 
 
@@ -157,10 +159,7 @@ def _clear(
     while level is not None:
         if probes.verdict(level, goal) in wanted:
             return level
-        step = probes.range.rounded(level * factor)
-        if step == level and probes.range.axis is Axis.CONCURRENCY:
-            step = probes.range.rounded(level + (1 if factor > 1 else -1))
-        level = None if step == level else step
+        level = _outward(probes.range, level, level * factor)
         factor *= factor
     return None
 
@@ -178,7 +177,8 @@ def _settle_contradictions(probes: Probes, goal: Goal) -> None:
             probes.verdict(level, goal)
 
 
-def _limit(probes: Probes, goal: Goal) -> Limit:
+def limit_of(probes: Probes, goal: Goal) -> Limit:
+    """The limit as far as what was played tells; nothing more is."""
     by_verdict: dict[Verdict | None, list[Point]] = {}
     for point in probes.points:
         by_verdict.setdefault(point.verdict(goal), []).append(point)
