@@ -163,7 +163,7 @@ def _client(found: Summary) -> Iterator[str]:
     busiest = max(each.cpu_share for each in found.healths)
     yield (
         f"client      {len(found.healths)} worker{'s' if len(found.healths) > 1 else ''}; of the worst, sent late p99 "
-        f"{_seconds(late)}, loop lag p99 {_seconds(lag)}, processor {share(busiest)}"
+        f"{_seconds(late)} (waits for the server to accept left out), loop lag p99 {_seconds(lag)}, processor {share(busiest)}"
     )
 
 

@@ -21,6 +21,7 @@ from vramledger.record.document import Ended
 from vramledger.record.run import read_run
 
 SECONDS = 180.0
+SIMULATED = "REHEARSED on a simulated server, not measured. "
 SMALL = {
     "name": "small",
     "kind": "variation",
@@ -73,7 +74,7 @@ def test_from_a_plan_to_a_page(tmp_path: Path, server: Rehearsed) -> None:
     )
     verdict = "PASS" if kept_up else "INCONCLUSIVE"
     assert page.startswith(
-        f"# {verdict}: of 2 lines of the contract {counts} carried over, 0 unknown.\n"
+        f"# {SIMULATED}{verdict}: of 2 lines of the contract {counts} carried over, 0 unknown.\n"
     )
     began = (folder / "02-all" / "run.json").stat().st_mtime_ns
     again = carried(tmp_path / "trials.yaml", server.address)
@@ -280,7 +281,7 @@ def test_ctrl_c_closes_the_trial_under_way(tmp_path: Path, server: Rehearsed) ->
     assert json.loads(out)["interrupted"] is True
     assert read_description(tmp_path / "trials-run" / "02-all").ended is Ended.INTERRUPTED
     page = (tmp_path / "trials-run" / "page.md").read_text()
-    assert page.startswith("# INTERRUPTED, so far ")
+    assert page.startswith(f"# {SIMULATED}INTERRUPTED, so far ")
 
 
 def test_another_file_does_not_go_on_in_its_folder(tmp_path: Path) -> None:

@@ -73,7 +73,7 @@ def trial_asked(asked: Mapping[str, Any]) -> TrialAsked:
         acceptance_length=_acceptance(asked["acceptance_length"]),
         trace_ids=asked["trace_ids"],
         stages=asked["stages"],
-        ray=_ray(asked["ray"]),
+        ray=_ray(asked.get("ray")),
     )
 
 
