@@ -10,7 +10,7 @@ import pytest
 
 from documents.json_keys import covers, documented, printed_paths
 from documents.runs import examples_folder
-from recorded_trials import small_ramp, small_series, small_trial
+from recorded_trials import small_ramp, small_series, small_soak, small_trial
 from vramledger.cli.main import run
 
 PAGE = Path(__file__).parents[2] / "docs" / "reference" / "json.md"
@@ -54,6 +54,7 @@ RUNS = (
     ("trial", "show", "trials/trial"),
     ("trial", "show", "repeated"),
     ("trial", "show", "ramp"),
+    ("trial", "show", "soak"),
     ("trial", "list", "trials"),
     ("trial", "plan", "short-plan.yaml", "--hours", "1", "--also", "max-num-seqs=8"),
     ("trial", "plan", "--run", "trials.yaml", "--url", "http://127.0.0.1:9"),
@@ -94,6 +95,7 @@ def answers() -> list[Any]:
         small_trial(place / "trials" / "trial")
         small_series(place / "repeated")
         small_ramp(place / "ramp")
+        small_soak(place / "soak")
         (place / "short-plan.yaml").write_text(SHORT_PLAN, encoding="utf-8")
         (place / "trials.yaml").write_text(TRIALS, encoding="utf-8")
         (place / "kv.json").write_text(json.dumps(answer("ledger", LAUNCH, *GPU)), encoding="utf-8")
