@@ -16,7 +16,8 @@ def main() -> None:
     host, _, port = sys.argv[1].rpartition(":")
     leak = int(sys.argv[2])
     with socket.create_server(("127.0.0.1", 0)) as listener:
-        print(f"http://127.0.0.1:{listener.getsockname()[1]}", flush=True)
+        sys.stdout.write(f"http://127.0.0.1:{listener.getsockname()[1]}\n")
+        sys.stdout.flush()
         while True:
             client, _ = listener.accept()
             threading.Thread(

@@ -19,7 +19,7 @@ def segments(count: int, **figures: Callable[[int], float]) -> list[Segment]:
     names = [measure.name for measure in MEASURES]
     found = []
     for number in range(count):
-        told: dict[str, Any] = {name: None for name in names}
+        told: dict[str, Any] = dict.fromkeys(names)
         told |= {name: of(number) for name, of in figures.items()}
         found.append(
             Segment(f"s{number}", number * EVERY_S, "cut", 10, 10, restarted=False, **told)

@@ -46,7 +46,7 @@ class Kept:
             )
         with writable(folder):
             folder.mkdir(parents=True, exist_ok=True)
-        empty = {form.parts: [], "result": None}
+        empty: dict[str, Any] = {form.parts: [], "result": None}
         kept = cls(folder, {"schema": form.schema, "state": "running", **about, **empty}, form)
         kept._write()
         return kept
