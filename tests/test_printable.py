@@ -4,12 +4,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from vramledger.errors import BadInput
-from vramledger.printable import lines, one_line, without_password
+from vramledger.printable import flat, lines, one_line, without_password
 
 
 def test_control_characters_are_escaped() -> None:
     assert one_line("a\x1b[31m\nb\u202ec\udcff\u2028é") == r"a\x1b[31m\nb\u202ec\udcff\u2028é"
     assert lines("a\tb\n\x07c") == "a\\tb\n\\x07c"
+    assert flat("a\tb\nc" + "d" * 3000) == "a\\tb\\nc" + "d" * 3000
 
 
 def test_a_refusal_is_always_one_line() -> None:

@@ -18,14 +18,17 @@ def one_line(text: str) -> str:
     if len(text) > _LONGEST_LINE:
         cut = len(text) - _HEAD - _TAIL
         text = f"{text[:_HEAD]} [{cut:,} characters left out] {text[-_TAIL:]}"
+    return flat(text)
+
+
+def flat(text: str) -> str:
+    """The text on one line without control characters, whole: a line feed in a name makes no line of its own."""
     return text if text.isprintable() else "".join(map(_escaped, text))
 
 
 def lines(text: str) -> str:
     """The text without control characters but for the ends of its lines."""
-    return "\n".join(
-        line if line.isprintable() else "".join(map(_escaped, line)) for line in text.split("\n")
-    )
+    return "\n".join(map(flat, text.split("\n")))
 
 
 def without_password(text: str) -> str:

@@ -148,6 +148,68 @@ def test_a_start_up_log_gives_memory_alone_and_no_step_times(tmp_path: Path) -> 
     )
 
 
+SAME_START = (
+    "vllm serve meta-llama/Llama-3.1-8B-Instruct --dtype bfloat16 --max-model-len 8192 "
+    "--gpu-memory-utilization 0.95 --no-enable-prefix-caching"
+)
+
+
+@pytest.fixture(scope="module")
+def memory(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    file = tmp_path_factory.mktemp("memory") / "memory.json"
+    log = Path(__file__).parents[2] / "docs/examples/startup.log"
+    done = vram("calibrate", "--server-log", str(log), "--gpu", GPU, "-o", str(file))
+    assert done.returncode == 0, done.stderr
+    return file
+
+
+def of_ledger(launch: str, memory: Path) -> dict[str, Any]:
+    asked = ("--gpu", GPU, "--engine-version", "0.19.0", "--calibration", str(memory), "--json")
+    done = vram("ledger", launch, *asked)
+    assert done.returncode == 0, done.stderr
+    rows = json.loads(done.stdout)["ranks"][0]["rows"]
+    return {row["key"]: row["gib"] for row in rows}
+
+
+def test_the_ledger_of_the_very_start_has_its_measured_rows(memory: Path) -> None:
+    rows = of_ledger(SAME_START, memory)
+    found = {
+        name: (rows[name]["value"], rows[name]["basis"])
+        for name in ("activation", "non_torch", "cuda_graph")
+    }
+    assert found == {
+        "activation": (1.89, "measured"),
+        "non_torch": (0.25, "measured"),
+        "cuda_graph": (0.91, "measured"),
+    }
+
+
+def test_another_start_keeps_the_ledgers_own_rows_and_says_what_differs(memory: Path) -> None:
+    launch = f"{SAME_START} --max-num-batched-tokens 4096"
+    assert of_ledger(launch, memory)["activation"]["basis"] == "calibrated"
+    asked = ("--gpu", GPU, "--engine-version", "0.19.0", "--calibration", str(memory))
+    assert (
+        "memory.json measured another start (max_num_batched_tokens is 4096, not 8192); its memory is not carried "
+        "over, and the rows here are the ledger's own."
+    ) in vram("ledger", launch, *asked).stdout
+
+
+def test_size_takes_the_memory_of_a_calibration(memory: Path) -> None:
+    asked = (
+        "meta-llama/Llama-3.1-8B-Instruct",
+        "--concurrent",
+        "64",
+        "--gpu",
+        GPU,
+        "--gpu",
+        "L40S",
+    )
+    done = vram("size", *asked, "--engine-version", "0.19.0", "--calibration", str(memory))
+    assert done.returncode == 0, done.stderr
+    said = "note: Measured by memory.json, for this very start: activation peak, non-torch memory, CUDA graphs."
+    assert done.stdout.count(said) == 1  # on the card that was measured, with the layout that was
+
+
 @pytest.mark.parametrize(
     ("options", "said"),
     [
@@ -158,8 +220,8 @@ def test_a_start_up_log_gives_memory_alone_and_no_step_times(tmp_path: Path) -> 
         ),
         (("--quick",), "--quick times the server of --url; give both, or neither and a run."),
         (
-            ("somewhere", "--server-log", "a.log"),
-            "Runs, --server-log and --quick calibrate by themselves; give one of them.",
+            ("somewhere", "--quick", "--url", "http://127.0.0.1:9"),
+            "Runs and --quick calibrate by themselves; give one of them.",
         ),
     ],
 )

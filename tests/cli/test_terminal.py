@@ -1,6 +1,7 @@
 """What reaches the terminal: no control characters, no traceback, the right exit code."""
 
 import json
+import os
 import re
 import signal
 import subprocess
@@ -48,6 +49,29 @@ def test_a_closed_output_is_no_error(folder: Path) -> None:
         closing, cwd=folder, capture_output=True, text=True, check=False, timeout=SECONDS
     )
     assert (done.returncode, done.stderr) == (0, "")
+
+
+@pytest.mark.parametrize(
+    ("words", "code"),
+    [
+        (["ledger", "vllm serve Qwen/Qwen3-8B", "--gpu", "T4"], 1),
+        (["gpus", "--json"], 0),
+        (["--help"], 0),
+        (["size", "--help"], 0),
+        (["gpus", "--no-such-option"], 2),
+    ],
+)
+def test_a_reader_that_has_gone_changes_no_exit_code(
+    folder: Path, words: list[str], code: int
+) -> None:
+    there = vram(words, folder)
+    reading, writing = os.pipe()
+    os.close(reading)
+    with os.fdopen(writing, "w") as gone:
+        done = vram(words, folder, capture_output=False, stdout=gone, stderr=subprocess.PIPE)
+        nothing = vram(words, folder, capture_output=False, stdout=gone, stderr=gone)
+    assert there.returncode == done.returncode == nothing.returncode == code
+    assert done.stderr == there.stderr
 
 
 def test_a_full_disk_is_one_sentence(folder: Path) -> None:

@@ -8,11 +8,8 @@ from typing import Any
 
 import pytest
 
-from rehearse_server import GPU, MODEL, Rehearsed, rehearsal
-from vramledger.engine.read import read_launch
-from vramledger.ledger.case import Case
-from vramledger.ledger.question import accelerator_for, model_of
-from vramledger.rehearse.subject import Question, Subject, subject_of
+from rehearse_server import MODEL, Rehearsed, rehearsal
+from rehearsed_subjects import subject
 from vramledger.simulate.loop import simulate
 from vramledger.simulate.request import Arrival
 
@@ -31,13 +28,6 @@ def _all(server: Rehearsed, bodies: Sequence[dict[str, Any]]) -> list[dict[str, 
 def _numbered(number: int, prompt: int, tokens: int) -> dict[str, Any]:
     """A prompt of so many tokens that begins like no other."""
     return {"prompt": [number] * prompt, "max_tokens": tokens, "ignore_eos": True}
-
-
-def _subject(launch: str) -> Subject:
-    read = read_launch(launch)
-    found = subject_of(Question(Case(read, model_of(read), accelerator_for(GPU))))
-    assert isinstance(found, Subject)
-    return found
 
 
 def test_counters_are_what_clients_got() -> None:
@@ -71,8 +61,8 @@ def test_a_tiny_pool_preempts_as_often_as_the_simulator_does(tmp_path: Path) -> 
         Arrival(int(row["arrival_ns"]), int(row["input_tokens"]), int(row["output_tokens"]))
         for row in rows
     ]
-    subject = _subject(TINY)
-    outcome = simulate(subject.settings, arrivals, subject.cost)
+    rehearsed = subject(TINY)
+    outcome = simulate(rehearsed.settings, arrivals, rehearsed.cost)
 
     assert outcome.preemptions > 0
     assert page["vllm:num_preemptions_total"] == outcome.preemptions
@@ -86,9 +76,9 @@ def test_times_on_the_page_are_those_of_the_simulator(tmp_path: Path) -> None:
         _all(server, [_numbered(1, 100, 30)])
         page, (row,) = server.metrics(), server.true_rows()
 
-    subject = _subject(f"vllm serve {MODEL} --max-model-len 4096")
+    rehearsed = subject(f"vllm serve {MODEL} --max-model-len 4096")
     (request,) = simulate(
-        subject.settings, [Arrival(int(row["arrival_ns"]), 100, 30)], subject.cost
+        rehearsed.settings, [Arrival(int(row["arrival_ns"]), 100, 30)], rehearsed.cost
     ).requests
     first, last = request.first_token_ns, request.last_token_ns
     assert first is not None

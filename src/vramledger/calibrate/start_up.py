@@ -14,11 +14,13 @@ from vramledger.evidence import Figure
 from vramledger.frozen import frozen
 from vramledger.ledger.case import Case
 from vramledger.ledger.measured import Comparison, compare_log
+from vramledger.ledger.measured_memory import ROWS, MeasuredMemory, circumstances_of
 from vramledger.ledger.question import accelerator_for, model_of
 from vramledger.simulate.timing.arithmetic import plain_peak
 from vramledger.simulate.timing.host import Setting, setting_of
 
-_ROWS: Final = ("activation_gib", "non_torch_gib", "cuda_graph_gib")  # that are fitted, not derived
+_GIB: Final = "_gib"  # after the name of a row of the ledger
+_ROWS: Final = tuple(f"{row}{_GIB}" for row in ROWS)
 
 
 @frozen
@@ -38,6 +40,7 @@ class StartUp:
     setting: Setting
     terms: Mapping[str, MemoryTerm]
     failures: int
+    memory: MeasuredMemory
 
 
 def read_start_up(path: Path, stated: Stated) -> StartUp:
@@ -74,6 +77,11 @@ def read_start_up(path: Path, stated: Stated) -> StartUp:
         setting=setting_of(deployment, peak=plain_peak(deployment.accelerator)),
         terms={key: _term(ranks) for key, ranks in found.items()},
         failures=len(log.failures),
+        memory=MeasuredMemory(
+            path.name,
+            circumstances_of(deployment),
+            {key.removesuffix(_GIB): _term(ranks).measured for key, ranks in found.items()},
+        ),
     )
 
 

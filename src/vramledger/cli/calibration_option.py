@@ -10,6 +10,7 @@ from vramledger.errors import BadInput, ExitCode
 
 if TYPE_CHECKING:
     from vramledger.engine.vllm.deployment import Deployment
+    from vramledger.ledger.measured_memory import MeasuredMemory
     from vramledger.simulate.timing.coefficients import Fit
 
 Command = TypeVar("Command", bound=Callable[..., Any])
@@ -39,6 +40,19 @@ def fit_from(coefficients: str | None, calibration: str | None) -> "Fit | None":
     if calibration is not None:
         return read_calibration(Path(calibration))
     return None if coefficients is None else read_coefficients(Path(coefficients))
+
+
+def memory_from(calibration: str | None) -> "MeasuredMemory | None":
+    """The memory rows of that file, None where it has none.
+
+    Raises:
+        BadInput: the file is no calibration.
+    """
+    from vramledger.ledger.calibration_file import has_memory, read_content, read_memory
+
+    if calibration is None or not has_memory(read_content(Path(calibration))):
+        return None
+    return read_memory(Path(calibration))
 
 
 def as_evidence(code: ExitCode, deployment: "Deployment", fit: "Fit | None") -> ExitCode:

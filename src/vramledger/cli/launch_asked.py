@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, Final
 
+from vramledger.cli.calibration_option import memory_from
 from vramledger.engine.launch import Launch
 from vramledger.engine.read import read_launch
 from vramledger.errors import BadInput, CannotKnow
@@ -30,6 +31,7 @@ def case_asked(asked: Mapping[str, Any], plan: Planned | None, done: str) -> Cas
         model=model_of(launch),
         accelerator=_accelerator(asked["gpu"], plan, done),
         version=_version(asked, plan),
+        memory=memory_from(asked.get("calibration")),
     )
 
 

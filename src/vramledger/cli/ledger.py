@@ -38,6 +38,11 @@ from vramledger.errors import BadInput
 @click.option("--max-loss", help="Loss that --baseline allows; 5% by default.")
 @click.option("--from-log", help="A start-up log: measured beside predicted.")
 @click.option("--from-metrics", help="A metrics page, file or URL: measured beside predicted.")
+@click.option(
+    "--calibration",
+    metavar="FILE",
+    help="Memory rows of a start that was measured, by vram calibrate --server-log; they count for that very start.",
+)
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 @click.option("--markdown", is_flag=True, help="Print Markdown.")
 def command(*, as_json: bool, markdown: bool, **options: Any) -> int:

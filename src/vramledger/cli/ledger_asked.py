@@ -39,6 +39,7 @@ class Asked:
     max_loss: str | None = None
     from_log: str | None = None
     from_metrics: str | None = None
+    calibration: str | None = None
 
     @property
     def requests(self) -> int:

@@ -10,6 +10,7 @@ from vramledger.engine.launch import Launch
 from vramledger.engine.read import read_launch
 from vramledger.errors import BadInput, CannotKnow, ExitCode
 from vramledger.frozen import frozen
+from vramledger.ledger.calibration_file import read_memory
 from vramledger.ledger.case import Case
 from vramledger.ledger.question import accelerator_for, model_of
 from vramledger.model.model import Model
@@ -82,6 +83,7 @@ def _case(asked: Asked, launch: Launch) -> Case:
         version=asked.engine_version,
         request_tokens=asked.tokens,
         neighbours_gib=_used(asked),
+        memory=None if asked.calibration is None else read_memory(Path(asked.calibration)),
     )
 
 

@@ -4,6 +4,7 @@ import gc
 import os
 import sys
 from collections.abc import Sequence
+from contextlib import suppress
 from importlib import import_module
 from itertools import groupby
 from typing import Any, Final
@@ -11,8 +12,9 @@ from typing import Any, Final
 import click
 
 from vramledger import __version__
+from vramledger.cli.output import show, to_nobody
 from vramledger.cli.verbs import BY_NAME, VERBS
-from vramledger.errors import ExitCode, UnknownName, VramError
+from vramledger.errors import BadInput, ExitCode, UnknownName, VramError
 from vramledger.printable import one_line
 
 GREETING = """\
@@ -79,8 +81,9 @@ def run(arguments: Sequence[str] | None = None) -> int:
         return _fail(_sentence(error), ExitCode.BAD_INPUT)
     except (click.Abort, KeyboardInterrupt):
         return _fail("interrupted.", ExitCode.INTERRUPTED)
-    except BrokenPipeError:
-        sys.stderr.close()  # the reader has gone; Python would complain about it on exit
+    except (
+        SystemExit
+    ):  # click's, with 1, where the reader of a help has gone; verbs print by `show`
         return ExitCode.HOLDS
     except Exception as error:
         if "--debug" in given:
@@ -103,7 +106,7 @@ def main() -> None:
         if sys.stdout is not None:  # closed by the caller
             sys.stdout.flush()
     except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        to_nobody(sys.stdout)
     sys.exit(code)
 
 
@@ -119,7 +122,8 @@ def _open_standard_streams() -> None:
 
 
 def _fail(message: str, code: ExitCode) -> int:
-    click.echo(f"vram: {one_line(message)}", err=True)
+    with suppress(BadInput):  # nowhere is left to say that nothing can be said
+        show(f"vram: {one_line(message)}", err=True)
     return code
 
 

@@ -3,7 +3,7 @@
 import sys
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from threading import Event, Thread
 from typing import Final
 
@@ -73,4 +73,5 @@ def progress_shown(what: str, unit: str) -> Iterator[Progress]:
 def _tell(lines: ProgressLines, over: Event) -> None:
     """From a thread of its own, so that nothing that takes long keeps a line back."""
     while not over.wait(EVERY_S):
-        print(lines.line(), file=sys.stderr, flush=True)  # noqa: T201 - progress
+        with suppress(OSError):  # nobody may be left to look
+            print(lines.line(), file=sys.stderr, flush=True)  # noqa: T201 - progress

@@ -11,6 +11,7 @@ from vramledger.cli.output import show, show_json
 from vramledger.errors import BadInput, CannotKnow, ExitCode
 
 if TYPE_CHECKING:
+    from vramledger.simulate.timing.coefficients import Fit
     from vramledger.sizing.ask import Asked
     from vramledger.sizing.candidate import Sizing
     from vramledger.sizing.question import Question
@@ -98,11 +99,11 @@ def command(
         need_full("vram size --simulate", _SIMULATES)
     elif simulate_top is not None or seed is not None:
         raise BadInput("--simulate-top and --seed are of a simulation; add --simulate.")
-    elif calibration is not None:
-        raise BadInput("--calibration is of the step times of a simulation; add --simulate.")
     elif contract:
         raise BadInput("--limit is held against a simulation; add --simulate.")
-    question = _agreed(_question(target, asked), contract)
+    question = _measured(
+        _agreed(_question(target, asked), contract), calibration, simulate=simulate
+    )
     sizing = size(question)
     if simulate:
         sizing = _simulated(sizing, question, simulate_top, seed, calibration)
@@ -133,13 +134,43 @@ def _simulated(
     seed: int | None,
     calibration: str | None,
 ) -> "Sizing":
-    from vramledger.cli.calibration_option import fit_from
     from vramledger.cli.candidate_bar import candidate_bar
     from vramledger.sizing.simulated.sized import TOP, Asked, simulated
 
-    asked = Asked(TOP if top is None else top, seed or 0, fit_from(None, calibration))
+    asked = Asked(TOP if top is None else top, seed or 0, _fit(calibration))
     with candidate_bar() as announce:
         return simulated(sizing, question, asked, announce)
+
+
+def _fit(calibration: str | None) -> "Fit | None":
+    """The step times of the calibration; the shipped ones where it is of memory alone."""
+    from vramledger.cli.calibration_option import fit_from
+    from vramledger.ledger.calibration_file import has_step_times, read_content
+
+    if calibration is None or not has_step_times(read_content(Path(calibration))):
+        return None
+    return fit_from(None, calibration)
+
+
+def _measured(question: "Question", calibration: str | None, *, simulate: bool) -> "Question":
+    """The question with the memory that the calibration measured.
+
+    Raises:
+        BadInput: it has step times alone, and nothing is simulated.
+    """
+    from dataclasses import replace
+
+    from vramledger.cli.calibration_option import memory_from
+    from vramledger.ledger.measured_memory import counts_where
+
+    memory = memory_from(calibration)
+    if memory is None:
+        if calibration is not None and not simulate:
+            raise BadInput(
+                f"{calibration} has step times and no memory rows, and step times are of a simulation; add --simulate."
+            )
+        return question
+    return replace(question, memory=memory, notes=(*question.notes, counts_where(memory)))
 
 
 def _agreed(question: "Question", limits: tuple[str, ...]) -> "Question":

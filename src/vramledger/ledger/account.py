@@ -16,6 +16,7 @@ from vramledger.ledger.findings import findings
 from vramledger.ledger.host import host_rows
 from vramledger.ledger.ledger import Account, Ledger, RankLedger, Row
 from vramledger.ledger.levers import levers
+from vramledger.ledger.measured_memory import MeasuredMemory, with_measured
 from vramledger.ledger.rank import RankAccount, rank_account
 from vramledger.ledger.startup import Startup, Verdict, verdict
 from vramledger.units import GIB
@@ -34,22 +35,28 @@ class Pools:
     unknown: str = ""  # why there is none
 
 
-def build(deployment: Deployment, *, request_tokens: int | None = None) -> Ledger:
+def build(
+    deployment: Deployment,
+    *,
+    request_tokens: int | None = None,
+    memory: MeasuredMemory | None = None,
+) -> Ledger:
     """The account of every rank, the pool and the verdict.
 
     Args:
         deployment: what runs, every default resolved.
         request_tokens: length of the requests that `capacity_tokens` counts; by default
             ``max_model_len``.
+        memory: rows that a start measured; they count where it was this very one.
 
     Raises:
         BadInput: the layout or a cache type is not possible for this model.
     """
-    found = assess(deployment, request_tokens=request_tokens)
+    found = assess(deployment, request_tokens=request_tokens, memory=memory)
     pools, stages = found.pools, found.stages
     return Ledger(
         deployment=deployment,
-        ranks=_ranks(deployment, stages),
+        ranks=_ranks(deployment, stages, memory),
         host=host_rows(deployment),
         pool=pools.expected,
         pool_low=pools.low,
@@ -90,14 +97,22 @@ class Assessment:
         return _tokens(self.pools, self.deployment)
 
 
-def assess(deployment: Deployment, *, request_tokens: int | None = None) -> Assessment:
+def assess(
+    deployment: Deployment,
+    *,
+    request_tokens: int | None = None,
+    memory: MeasuredMemory | None = None,
+) -> Assessment:
     """The decision of `build` alone.
 
     Raises:
         BadInput: the layout or a cache type is not possible for this model.
     """
     _check_layout(deployment)
-    stages = tuple(rank_account(deployment, stage) for stage in range(deployment.layout.pp))
+    stages = tuple(
+        with_measured(rank_account(deployment, stage), deployment, memory)
+        for stage in range(deployment.layout.pp)
+    )
     pools = _pools(deployment, stages)
     longest = _longest(deployment, stages, pools.low) if pools.low is not None else None
     start = Startup(deployment, stages, pools.low, longest, request_tokens)
@@ -167,14 +182,16 @@ def _bytes(stages: tuple[RankAccount, ...], end: str) -> tuple[int, ...]:
     return tuple(max(0, int(getattr(stage.left, end) * GIB)) for stage in stages)
 
 
-def _ranks(deployment: Deployment, stages: tuple[RankAccount, ...]) -> tuple[RankLedger, ...]:
+def _ranks(
+    deployment: Deployment, stages: tuple[RankAccount, ...], memory: MeasuredMemory | None
+) -> tuple[RankLedger, ...]:
     """One ledger a rank, stage by stage; ranks of a stage differ only where they profile apart."""
     ranks: list[RankLedger] = []
     model = deployment.model
     label = "KV cache" if model.cache_layers or model.cache_unknown else "unused budget"
     for account in stages:
         others = (
-            rank_account(deployment, account.stage, 1)
+            with_measured(rank_account(deployment, account.stage, 1), deployment, memory)
             if deployment.layout.tp > 1 and not deployment.rules.v1
             else account
         )

@@ -11,6 +11,7 @@ from vramledger.frozen import frozen
 from vramledger.hardware.accelerator import Accelerator
 from vramledger.ledger.account import build
 from vramledger.ledger.ledger import Ledger
+from vramledger.ledger.measured_memory import MeasuredMemory, remark
 from vramledger.model.model import Model
 
 
@@ -24,6 +25,7 @@ class Case:
     version: str | None = None
     request_tokens: int | None = None
     neighbours_gib: float = 0.0  # held on each GPU by other processes
+    memory: MeasuredMemory | None = None  # of a start that was measured
 
     def with_flag(self, name: str, value: str | None) -> "Case":
         """The same case with that flag set; the last flag of a name counts."""
@@ -49,11 +51,14 @@ class Case:
         """
         found = resolve(self.launch, self.model, self.accelerator, version=self.version)
         note = self._supported(found).note
-        return replace(
+        found = replace(
             found,
             neighbours_gib=self.neighbours_gib or found.neighbours_gib,
             notes=(*found.notes, note) if note else found.notes,
         )
+        if self.memory is None:
+            return found
+        return replace(found, notes=(*found.notes, remark(self.memory, found)))
 
     def _supported(self, deployment: Deployment) -> Support:
         found = support(self.accelerator, deployment.rules)
@@ -67,4 +72,4 @@ class Case:
         Raises:
             BadInput: the layout or a value is not possible for this model.
         """
-        return build(self.deployment(), request_tokens=self.request_tokens)
+        return build(self.deployment(), request_tokens=self.request_tokens, memory=self.memory)

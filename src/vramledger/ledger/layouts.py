@@ -82,7 +82,7 @@ def _spread(case: Case, tp: int, pp: int, dp: int, gpus: int) -> Spread:
         )
         if refused:
             return Spread(tp, pp, dp, idle, False, False, refused[0].message)
-        found = assess(deployment, request_tokens=case.request_tokens)
+        found = assess(deployment, request_tokens=case.request_tokens, memory=case.memory)
     except VramError as error:
         return Spread(tp, pp, dp, idle, False, False, str(error))
     if found.verdict.phase == "configuration":

@@ -111,6 +111,6 @@ def _assess(case: Case, change: Change) -> Assessment | None:
     for name, value in change.items():
         case = case.with_flag(name, value)
     try:
-        return assess(case.deployment())
+        return assess(case.deployment(), memory=case.memory)
     except VramError:
         return None

@@ -49,12 +49,19 @@ def reply_to(server: "Server", connection: Connection, request: HttpRequest) -> 
         return methods[request.method](server, connection, request)
     except Refusal as refusal:
         return Reply(refusal.body, JSON, refusal.status, refusal.headers)
+    except Exception as error:  # noqa: BLE001 - nothing that a client sends may end the server
+        server.say(
+            f"A request to {request.path} met a defect ({type(error).__name__}: {error}) and was answered with 500; "
+            "please report it."
+        )
+        defect = Refusal("A defect of the rehearsal server.", HTTPStatus.INTERNAL_SERVER_ERROR)
+        return Reply(defect.body, JSON, defect.status)
 
 
-def send(connection: Connection, reply: Reply) -> None:
-    """Write a reply, whole."""
+def send(connection: Connection, reply: Reply, method: str = "GET") -> None:
+    """Write a reply, whole; HEAD is answered by the head alone (RFC 9110, 9.3.2)."""
     parts = head(reply.status, reply.content_type, len(reply.body), reply.headers)
-    connection.write(parts + reply.body)
+    connection.write(parts if method == "HEAD" else parts + reply.body)
     connection.finished()
 
 

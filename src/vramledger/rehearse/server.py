@@ -5,6 +5,7 @@ import functools
 import os
 import time
 from collections.abc import Callable, Sequence
+from http import HTTPStatus
 from pathlib import Path
 from typing import Final
 
@@ -14,13 +15,14 @@ from vramledger.rehearse.api.asked import Served
 from vramledger.rehearse.endpoints import ENDPOINTS, reply_to, send
 from vramledger.rehearse.faults.fault import Fault, Outage
 from vramledger.rehearse.faults.together import Faults
-from vramledger.rehearse.http.connection import Connection
+from vramledger.rehearse.http.connection import HALF_S, Connection
 from vramledger.rehearse.http.request import HttpRequest
 from vramledger.rehearse.life import Life
 from vramledger.rehearse.subject import Subject
 from vramledger.rehearse.truth import TruthFile
 
 _BACKLOG: Final = 2048
+_LOOK_S: Final = 5.0  # between two looks for requests that never become whole
 
 
 @frozen
@@ -52,12 +54,13 @@ class Server:
             subject.model_names, subject.settings.max_model_len, subject.deployment.model.text.vocab
         )
         self.created = int(time.time())
-        self._options, self._loop, self._say = options, loop, say
+        self._options, self._loop, self.say = options, loop, say
         self._connections: set[Connection] = set()
         self._numbers = self._lives = 0
         self._alive = False
         self._listener: asyncio.Server | None = None
         self._timers: list[asyncio.TimerHandle] = []
+        self._look: asyncio.TimerHandle | None = None
         self.ended: asyncio.Future[ExitCode] = loop.create_future()
         self.life = self._new_life()
 
@@ -80,6 +83,7 @@ class Server:
         await self._listen(self._options.port)
         for outage in self.faults.outages:
             self._timers.append(self._loop.call_later(outage.at_s, self._die, outage))
+        self._look = self._loop.call_later(_LOOK_S, self._end_halves)
         host = f"[{self._options.host}]" if ":" in self._options.host else self._options.host
         return f"http://{host}:{self._port}"
 
@@ -90,7 +94,7 @@ class Server:
 
     async def close(self) -> None:
         """Answer nobody any more."""
-        for timer in self._timers:
+        for timer in (*self._timers, *([self._look] if self._look is not None else [])):
             timer.cancel()
         self._end_life()
         await asyncio.sleep(0)  # connections that were reset have that to tell
@@ -119,7 +123,15 @@ class Server:
             self.life.page.answered, handler, request.method, status
         )
         if reply is not None:
-            send(connection, reply)
+            send(connection, reply, request.method)
+
+    def _end_halves(self) -> None:
+        """Refuse what began long ago and is not whole: its client would hold a socket for ever."""
+        since = time.monotonic() - HALF_S
+        for connection in tuple(self._connections):
+            if connection.began_s is not None and connection.began_s < since:
+                connection.refuse(HTTPStatus.REQUEST_TIMEOUT)
+        self._look = self._loop.call_later(_LOOK_S, self._end_halves)
 
     def _new_life(self) -> Life:
         self._lives += 1
@@ -129,7 +141,7 @@ class Server:
             self._loop,
             seed=options.seed,
             speed=options.speed,
-            say=self._say,
+            say=self.say,
             failed=self._failed,
         )
 
@@ -143,7 +155,7 @@ class Server:
 
     def _die(self, outage: Outage) -> None:
         """All that is under way is lost."""
-        self._say(
+        self.say(
             f"The rehearsed server dies, and is back in {outage.lasts_s:g} s, as --fault restart asks."
         )
         self._end_life()

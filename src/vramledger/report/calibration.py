@@ -35,15 +35,16 @@ def _headline(setting: Setting) -> str:
     )
 
 
-def start_up_text(found: StartUp) -> str:
+def start_up_text(found: StartUp, *, beside_run: bool = False) -> str:
     """The memory rows, measured beside predicted."""
+    alone = "" if beside_run else " alone, no step times"
     rows = [
         (each.label, f"{each.measured.value:.2f}", _predicted(each.predicted))
         for each in found.terms.values()
     ]
     return "\n".join(
         [
-            f"{_headline(found.setting)}; from {found.log}: memory alone, no step times",
+            f"{_headline(found.setting)}; from {found.log}: memory{alone}",
             "",
             *table(("GiB a rank", "measured", "predicted"), rows, frozenset({1})),
         ]

@@ -6,7 +6,8 @@ from vramledger.calibrate.accuracy import Difference
 from vramledger.calibrate.calibration import Calibration, Source, Told
 from vramledger.calibrate.start_up import StartUp
 from vramledger.evidence import Basis
-from vramledger.simulate.timing.calibration import SCHEMA, host_json
+from vramledger.ledger.calibration_file import SCHEMA, memory_json
+from vramledger.simulate.timing.calibration import host_json
 
 _EVIDENCE = ("measured", "imported")
 
@@ -49,15 +50,7 @@ def start_up_json(found: StartUp, date: str, version: str) -> dict[str, Any]:
         "gpu": setting.gpu,
         "driver": None,
         "model": setting.model,
-        "terms": {
-            name: {
-                **each.measured.to_json(),
-                "unit": "GiB a rank",
-                "meaning": each.label,
-                "predicted": None if each.predicted is None else each.predicted.to_json(),
-            }
-            for name, each in found.terms.items()
-        },
+        "terms": memory_terms_json(found),
         "reproduces": {
             "ttft_err": None,
             "tpot_err": None,
@@ -65,7 +58,25 @@ def start_up_json(found: StartUp, date: str, version: str) -> dict[str, Any]:
             "kv_err": None,
             "reason": "a start-up log has no requests",
         },
-        "log": found.log,
+        **start_up_part(found),
+    }
+
+
+def start_up_part(found: StartUp) -> dict[str, Any]:
+    """The log, and what the ledger takes from it; `memory_terms_json` tells the same in figures for people."""
+    return {"log": found.log, "memory": memory_json(found.memory)}
+
+
+def memory_terms_json(found: StartUp) -> dict[str, Any]:
+    """Each row, measured beside what the ledger has."""
+    return {
+        name: {
+            **each.measured.to_json(),
+            "unit": "GiB a rank",
+            "meaning": each.label,
+            "predicted": None if each.predicted is None else each.predicted.to_json(),
+        }
+        for name, each in found.terms.items()
     }
 
 

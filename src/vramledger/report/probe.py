@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 
 from vramledger.hardware.condition import Condition, Conditions
+from vramledger.printable import flat
 from vramledger.report.table import table
 from vramledger.trial.probing.machine import Machine
 from vramledger.trial.probing.probe import Probe
@@ -25,7 +26,7 @@ def probe_text(probe: Probe, remarks: Sequence[Remark]) -> str:
         lines += ["", "To be said"]
         lines += [f"  {each.severity:<8}{each.id}  {_of(each)}{each.message}" for each in remarks]
     lines += ["", "Not checked", *(f"  {sentence}" for sentence in probe.not_checked)]
-    return "\n".join(lines)
+    return "\n".join(map(flat, lines))
 
 
 def _of(remark: Remark) -> str:

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Iterator
 from typing import Final
 
+from vramledger.printable import flat
 from vramledger.record.document import Origin
 from vramledger.report.number import duration, rate, share
 from vramledger.report.table import table
@@ -55,7 +56,7 @@ def trial_text(found: Summary, contract: Iterable[str] = ()) -> str:
         *_words(found),
         f"run         {found.run.path}",
     ]
-    return "\n".join(blocks)
+    return "\n".join(map(flat, blocks))  # names of models and versions are the server's own
 
 
 def _heading(found: Summary) -> Iterator[str]:
@@ -162,7 +163,7 @@ def _client(found: Summary) -> Iterator[str]:
     busiest = max(each.cpu_share for each in found.healths)
     yield (
         f"client      {len(found.healths)} worker{'s' if len(found.healths) > 1 else ''}; of the worst, sent late p99 "
-        f"{_seconds(late)}, loop lag p99 {_seconds(lag)}, processor {share(busiest)}"
+        f"{_seconds(late)} (waits for the server to accept left out), loop lag p99 {_seconds(lag)}, processor {share(busiest)}"
     )
 
 

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Final
 
+from vramledger.printable import flat
 from vramledger.report.table import table
 from vramledger.trial.conduct.listing import Listed
 
@@ -16,7 +17,8 @@ def list_text(found: Sequence[Listed], folder: Path) -> str:
     """A row a run."""
     if not found:
         return f"No run lies in {folder}."
-    return "\n".join(table(_HEAD, [_row(each) for each in found], frozenset({4})))
+    rows = [tuple(map(flat, _row(each))) for each in found]
+    return "\n".join(table(_HEAD, rows, frozenset({4})))
 
 
 def list_json(found: Sequence[Listed]) -> dict[str, Any]:

@@ -7,6 +7,7 @@ from vramledger.record.document import Ended
 from vramledger.report.number import duration
 from vramledger.trial.conduct.summary import Summary
 
+_AT_ONCE_S: Final = 1e-3  # a load that is over sooner has no rate
 _ENDED: Final = {
     Ended.COMPLETE: "whole: all of the load was sent and ended",
     Ended.CUT: "as planned: sent for the time asked for",
@@ -44,6 +45,8 @@ def _pace(trial: Mapping[str, Any]) -> str:
         return clients if length is None else f"{clients} for {duration(length)}"
     times = trial["rate_scale"]
     pace = "at its own rate" if times == 1 else f"at {times:g} times its rate"
+    if length is None and period < _AT_ONCE_S:
+        return "all of it at once"
     if length is None:
         return f"{pace}, all of its {duration(period)}"
     return f"{pace}, {duration(length)} of its {duration(period)}"

@@ -93,7 +93,8 @@ def _parts(line: LineKnown) -> Iterator[str]:
 def _end(end: ItemEnd) -> str:
     if end.code is None:
         return f"not run: {end.why}"
-    return _EXITS.get(end.code, f"exit code {end.code}")
+    said = _EXITS.get(end.code, f"exit code {end.code}")
+    return f"{said}. {end.says}" if end.says else said
 
 
 def _home(page: Page) -> Iterator[str]:

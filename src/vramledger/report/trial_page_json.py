@@ -54,4 +54,5 @@ def _item(end: ItemEnd) -> dict[str, Any]:
         "run": None if end.folder is None else str(end.folder),
         "exit_code": end.code,
         "reason": end.why or None,
+        "says": end.says or None,
     }

@@ -3,6 +3,7 @@
 from pathlib import Path
 from typing import Any, Final
 
+from vramledger.printable import flat
 from vramledger.report.number import rounded
 from vramledger.trial.conduct.readiness_told import Readiness, Stage
 from vramledger.units import format_gib, format_seconds, gib
@@ -26,7 +27,7 @@ def warm_text(found: Readiness, run: Path | None = None) -> str:
     lines += [f"note: {each}" for each in found.unseen]
     if run is not None:
         lines.append(f"run {run}")
-    return "\n".join(lines)
+    return "\n".join(map(flat, lines))
 
 
 def warm_json(found: Readiness, run: Path | None = None) -> dict[str, Any]:

@@ -15,6 +15,7 @@ from vramledger.evidence import Figure
 from vramledger.frozen import frozen
 from vramledger.hardware.accelerator import Accelerator
 from vramledger.ledger.account import Assessment, assess
+from vramledger.ledger.measured_memory import differences, remark
 from vramledger.sizing.candidate import HOLDS, Candidate, Holding, Link, Precision
 from vramledger.sizing.communication import bytes_per_token
 from vramledger.sizing.holding import Holder, Replica
@@ -86,7 +87,7 @@ class Evaluator:
         if obstacle is not None:
             return obstacle
         try:
-            found = assess(deployment)
+            found = assess(deployment, memory=self.question.memory)
         except UnknownName:
             raise
         except BadInput as error:
@@ -172,7 +173,14 @@ class Evaluator:
             else f"{choice.precision.weights} weights are the checkpoint {served.reference}."
         )
         platform = support(choice.accelerator, deployment.rules).note
-        return tuple(note for note in (platform, checkpoint) if note)
+        return tuple(note for note in (platform, checkpoint, self._measured(deployment)) if note)
+
+    def _measured(self, deployment: Deployment) -> str:
+        """That the memory of this very start was measured, where it was."""
+        memory = self.question.memory
+        if memory is None or differences(memory, deployment):
+            return ""
+        return remark(memory, deployment)
 
 
 def _obstacle(choice: Choice, deployment: Deployment) -> _Obstacle | None:

@@ -7,6 +7,7 @@ from vramledger.engine.launch import Flag
 from vramledger.engine.setting import Layout
 from vramledger.frozen import frozen
 from vramledger.hardware.accelerator import Accelerator
+from vramledger.ledger.measured_memory import MeasuredMemory
 from vramledger.model.model import Model
 from vramledger.plan.requirement import Scenario
 from vramledger.sizing.candidate import Precision
@@ -61,6 +62,7 @@ class Question:
     )
     scenarios: tuple[Scenario, ...] = ()  # those behind `needs`, in their order
     folder: str = ""  # where their recorded files are named from
+    memory: MeasuredMemory | None = None  # of a start that was measured
 
     def served_as(self, weights: str) -> Served:
         """What is loaded for that precision of the weights."""

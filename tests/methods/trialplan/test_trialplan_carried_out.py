@@ -4,6 +4,7 @@ import json
 import os
 import signal
 import subprocess
+import sys
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -14,6 +15,7 @@ import pytest
 from commands import VRAM, vram
 from planned_trials import answer, carried, carry_words, client_kept_up, ends, plan, trials
 from rehearse_server import Rehearsed, rehearsal
+from vramledger.methods.trialplan.carry.child import run_child
 from vramledger.record.description import read_description
 from vramledger.record.document import Ended
 from vramledger.record.run import read_run
@@ -85,7 +87,7 @@ def test_a_failure_spares_the_rest(tmp_path: Path) -> None:
     with rehearsal("--fault", "error:0.5") as server:
         done = carried(file, server.address, "--restart-command", "touch started")
     found = answer(done)
-    success = next(line for line in found["lines"] if line["asked"].startswith("success"))
+    success = next(line for line in found["lines"] if line["asked"] == "success >= 90.00%")
     if not client_kept_up(found):
         assert (done.returncode, success["standing"]) == (3, "not decided")
         return
@@ -108,6 +110,10 @@ def test_a_server_that_is_not_there_ends_it_at_once(tmp_path: Path) -> None:
     assert done.returncode == 3
     assert ends(found) == {"ready": 1, "all": "the server was not ready"}
     assert {line["known"] for line in found["lines"]} == {"carried over"}
+    again = carried(file, "http://127.0.0.1:9")  # it is asked anew each time
+    assert "ready: begun" in again.stderr
+    assert (again.returncode, ends(answer(again))) == (3, ends(found))
+    assert (tmp_path / "trials-run" / "01-ready-2" / "run.json").is_file()
 
 
 def test_an_item_that_might_not_end_in_time_does_not_begin(
@@ -288,3 +294,29 @@ def test_another_file_does_not_go_on_in_its_folder(tmp_path: Path) -> None:
         f"vram: {tmp_path}/trials-run is of another state of {file}; put the file back as it was, or begin in another folder "
         "with -o.\n"
     )
+
+
+def test_a_refused_item_is_tried_again(tmp_path: Path, server: Rehearsed) -> None:
+    """A plan that has gone refuses its run; put back, the same words run it."""
+    file = plan(tmp_path)
+    text, listed = file.read_text(), trials(tmp_path)
+    file.unlink()
+    done = carried(listed, server.address)
+    assert ends(answer(done))["all"] == "it was refused; its log in answers/ says why"
+    assert "plan.yaml" in (tmp_path / "trials-run" / "answers" / "02-all.log").read_text()
+    file.write_text(text)
+    again = carried(listed, server.address)
+    assert ends(answer(again))["all"] in (0, 3)
+
+
+def test_what_takes_longer_than_stated_is_asked_to_end(tmp_path: Path) -> None:
+    """A process that heeds Ctrl-C, and is given a moment only."""
+    ended = run_child(
+        [sys.executable, "-c", "import time; time.sleep(600)"],
+        tmp_path / "answer",
+        tmp_path / "said",
+        lambda _pid: None,
+        0.5,
+    )
+    assert ended.overran
+    assert ended.code != 0

@@ -8,7 +8,19 @@ from pathlib import Path
 
 import pytest
 
-from adversary import ACTS, ANSWERS, Adversary, adversary, certificate, proxy
+from adversary import (
+    ACTS,
+    ANSWERS,
+    END,
+    ROLE,
+    STREAM,
+    Adversary,
+    adversary,
+    certificate,
+    chunk,
+    proxy,
+    token,
+)
 from requests_to_send import planned
 from vramledger.errors import BadInput
 from vramledger.record.document import Description, Origin
@@ -34,6 +46,9 @@ OUTCOMES = {
     "closed_early": Outcome.FAILED,
     "reset": Outcome.FAILED,
     "no_http": Outcome.FAILED,
+    "line_feeds_alone": Outcome.FAILED,
+    "two_lengths": Outcome.FAILED,
+    "bad_head": Outcome.FAILED,
     "endless_head": Outcome.FAILED,
     "bad_chunking": Outcome.FAILED,
     "line_too_long": Outcome.FAILED,
@@ -42,6 +57,8 @@ OUTCOMES = {
     "bad_json": Outcome.FAILED,
     "bad_chunk": Outcome.FAILED,
     "error_in_stream": Outcome.FAILED,
+    "error_event": Outcome.FAILED,
+    "too_long": Outcome.FAILED,
     "half_json": Outcome.INCOMPLETE,
     "closed_mid_stream": Outcome.INCOMPLETE,
     "reset_mid_stream": Outcome.INCOMPLETE,
@@ -87,6 +104,34 @@ def test_an_answer_that_is_whole_is_ok_however_it_comes(server: Adversary, name:
     assert list(record.chunk_tokens or ()) == [1, 1]
     assert record.input_tokens_got == 5
     assert record.server_request_id == "a-1"
+
+
+@pytest.mark.parametrize(("told", "ending"), [(2, None), (4, None), (5, "too_long")])
+def test_a_count_may_be_above_what_was_asked_by_the_tokens_of_an_end(
+    server: Adversary, monkeypatch: pytest.MonkeyPatch, told: int, ending: str | None
+) -> None:
+    answer = ANSWERS["too_long"].replace(b"2000000", b"%-7d" % told)
+    monkeypatch.setitem(ANSWERS, "counts", answer)
+    record = asked(server, "counts")
+    assert (record.error_class, record.output_tokens_got) == (ending, told)
+
+
+@pytest.mark.parametrize(
+    ("data", "error_class"),
+    [
+        (b'{"error":{"message":"no"}}', "error_in_stream"),
+        (b'{"detail":"Context size has been exceeded."}', "kv_cache_full"),
+        (b"out of memory", "error_event"),
+        (b"[DONE]", "error_event"),
+    ],
+)
+def test_an_event_of_the_type_error_is_one_whatever_its_data(
+    server: Adversary, monkeypatch: pytest.MonkeyPatch, data: bytes, error_class: str
+) -> None:
+    event = b"event: error\ndata: " + data + b"\n\n"
+    monkeypatch.setitem(ANSWERS, "typed", STREAM + chunk(ROLE + token("one") + event) + END)
+    record = asked(server, "typed")
+    assert (record.outcome, record.error_class) == (Outcome.FAILED, error_class)
 
 
 def test_whatever_a_server_does_its_rows_are_sound(server: Adversary, tmp_path: Path) -> None:

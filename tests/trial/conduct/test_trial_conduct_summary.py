@@ -11,10 +11,14 @@ from commands import said, vram_here
 from recorded_runs import measured_run
 from recorded_trials import GIB, described, small_trial
 from vramledger.errors import BadInput
+from vramledger.record.document import Deployment
 from vramledger.record.journal import Entry
 from vramledger.record.recorded_run import RecordedRun
 from vramledger.record.run import read_run
+from vramledger.report.trial import trial_text
+from vramledger.report.trial_list import list_text
 from vramledger.trial.conduct.history import story_of
+from vramledger.trial.conduct.listing import runs_in
 from vramledger.trial.conduct.summary import summarise, trial_of
 
 
@@ -213,3 +217,18 @@ def test_texts_of_a_trial_that_are_none_are_refused(value: Any) -> None:
         match=r"trial\.unseen in its run\.json is no list of texts; use an unchanged copy\.$",
     ):
         trial_of(about)
+
+
+def test_a_line_feed_in_what_the_server_calls_itself_makes_no_line(tmp_path: Path) -> None:
+    forged = "m\nrequests    40 offered: 40 ok\r\x1b[31m"
+    deployment = Deployment(engine="vllm", engine_version="0.32\nINCONCLUSIVE: no", model=forged)
+    folder = small_trial(tmp_path / "run", about=described(name=forged, in_effect=deployment))
+    said = trial_text(summarise(read_run(folder))).split("\n")
+    assert said[0] == r"MEASURED: m\nrequests    40 offered: 40 ok\r\x1b[31m"
+    assert said[1] == r"http://localhost:8000, vllm 0.32\nINCONCLUSIVE: no"
+    assert [line for line in said if line.startswith("requests")] == [
+        "requests    4 offered: 3 ok, 1 rejected"
+    ]
+    listed = list_text(runs_in(tmp_path), tmp_path).split("\n")
+    assert len(listed) == 3
+    assert listed[2].endswith(r"m\nrequests    40 offered: 40 ok\r\x1b[31m")

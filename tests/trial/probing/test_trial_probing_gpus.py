@@ -130,6 +130,22 @@ def test_a_machine_without_gpus_is_told_and_cannot_be_known() -> None:
     assert document["machine"]["processors"] >= 1
 
 
+def test_links_that_are_asked_for_and_cannot_be_measured_are_told(library: Path) -> None:
+    asked = "The speed of the links between GPUs, which --links asks for: "
+    assert f"{asked}no GPU can be read here." in found(None, "--links")[1]["not_checked"]
+    one = found(library, "--links", FAKE_NVML_SENSORS="1", FAKE_NVML_COUNT="1")[1]["not_checked"]
+    assert f"{asked}there is one GPU, and so no link." in one
+    two = found(library, FAKE_NVML_SENSORS="1", FAKE_NVML_COUNT="2")[1]["not_checked"]
+    assert (
+        "The speed of the links between GPUs: ask for it with --links, which runs all_reduce_perf."
+        in two
+    )
+    assert (
+        "The bandwidth from one GPU to another: nothing here measures it; p2pBandwidthLatencyTest of NVIDIA's "
+        "cuda-samples, or nvbandwidth, does."
+    ) in two
+
+
 def test_a_server_that_is_not_as_planned_is_told(library: Path, tmp_path: Path) -> None:
     plan = tmp_path / "plan.yaml"
     plan.write_text(PLAN)

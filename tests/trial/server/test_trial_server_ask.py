@@ -2,11 +2,13 @@
 
 import hashlib
 import json
+import ssl
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from adversary import adversary, certificate
 from metrics_samples import VLLM, served
 from vramledger.errors import BadInput, CannotKnow
 from vramledger.trial.server import ServedModel, ask_server
@@ -266,4 +268,23 @@ def test_an_address_may_lack_its_scheme_but_must_be_one() -> None:
         ask_server("ftp://u:secret@host/x")
     assert str(refused.value) == (
         "ftp://host/x is no address of a server; give one such as http://localhost:8000."
+    )
+
+
+def test_the_wrong_scheme_is_put_right(tmp_path: Path) -> None:
+    with served({"/v1/models": "{}"}) as plain:
+        address = plain.url.replace("http:", "https:")
+        with pytest.raises(BadInput) as refused:
+            ask_server(address)
+    assert str(refused.value) == (
+        f"{address} gives no list of models at /v1/models: the TLS handshake failed; write http:// where it "
+        "speaks plain HTTP, and check its certificate where it speaks TLS."
+    )
+    tls = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    tls.load_cert_chain(certificate(tmp_path))
+    with adversary(tls) as secure, pytest.raises(BadInput) as refused:
+        ask_server(secure.url())
+    assert str(refused.value) == (
+        f"{secure.url()} gives no list of models at /v1/models: it closed the connection; write https:// where it speaks "
+        "TLS, and else check the port."
     )

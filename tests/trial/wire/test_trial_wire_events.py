@@ -1,6 +1,7 @@
 """Events come out whole however their bytes were split, and comparing bytes finds what reading JSON finds."""
 
 import json
+import time
 from collections.abc import Callable
 from typing import Any, TypeAlias
 
@@ -46,6 +47,20 @@ def split_streams(draw: DrawFn) -> tuple[list[str], list[bytes]]:
             said.append("\n".join(data))
     # a CR at the very end may be half a line end, so that a further line is needed to be sure
     return said, pieces_of(draw, (text + ": end" + end + end + "x").encode())
+
+
+def test_a_line_that_comes_byte_by_byte_takes_time_in_proportion_to_its_length() -> None:
+    """Copying all that came before at each byte makes eight times the bytes sixty-four times the work."""
+
+    def seconds(count: int) -> float:
+        splitter = EventSplitter(1 << 20)
+        began = time.process_time()
+        for _ in range(count):
+            splitter.feed(b"x")
+        return time.process_time() - began
+
+    small = min(seconds(20_000) for _ in range(3))
+    assert min(seconds(160_000) for _ in range(3)) < 30 * small
 
 
 @given(split_streams())

@@ -13,7 +13,7 @@ from vramledger.errors import BadInput, CannotKnow
 from vramledger.frozen import frozen
 from vramledger.methods.trialplan.budget import Budget, until_of
 from vramledger.methods.trialplan.expected import expected_lines
-from vramledger.methods.trialplan.item import BY_NAME, kind_named
+from vramledger.methods.trialplan.item import BY_NAME, READY, kind_named
 from vramledger.methods.trialplan.proposal import Extra, Proposal, propose
 from vramledger.methods.trialplan.scenario_need import scenario_need
 from vramledger.methods.trialplan.trials_file import Expected, trials_text
@@ -89,7 +89,10 @@ def budget_of(asked: Mapping[str, Any]) -> Budget:
     for name, most in (("hours", _LONGEST_H), ("max_cost", float("inf"))):
         given = asked[name]
         if given is not None and not (isfinite(given) and 0 < given <= most):
-            raise BadInput(f"--{name.replace('_', '-')} is {given:g}; it is a number above 0.")
+            upto = f" and up to {most:g}" if isfinite(most) else ""
+            raise BadInput(
+                f"--{name.replace('_', '-')} is {given:g}; it is a number above 0{upto}."
+            )
     per_hour, currency = (0.0, "") if price is None else (price.per_hour, price.currency)
     return Budget(now, until, asked["hours"], asked["max_cost"], per_hour, currency)
 
@@ -171,7 +174,7 @@ def _extra(text: str) -> Extra:
         return Extra("variation", settings={name.removeprefix("--"): value})
     name, _, time = text.partition(":")
     kind = kind_named(name, "--also")
-    if kind.name in ("ready", "run", "variation"):
+    if kind.name in (READY, "run", "variation"):
         raise BadInput(
             f"--also {text}: the plan has that by itself; name cold, ramp, soak or an argument=value."
         )

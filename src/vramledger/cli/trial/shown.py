@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from vramledger.cli.output import show, show_json
 from vramledger.errors import ExitCode
+from vramledger.printable import flat
 from vramledger.record.run import read_run
 from vramledger.trial.conduct.readiness_told import Readiness, readiness_of
 from vramledger.trial.conduct.summary import Summary, summarise
@@ -38,7 +39,7 @@ def show_run(folder: Path, *, as_json: bool, examples: Mapping[str, str] | None 
 
         show(trial_text(summary, contract_lines(contract)))
     for name, words in (examples or {}).items():
-        show(f"The server on {name}: {words}", err=True)
+        show(flat(f"The server on {name}: {words}"), err=True)
     return exit_code_of(summary, contract)
 
 

@@ -11,6 +11,10 @@ from vramledger.units import plain
 WARM_UP_S: Final = 180.0  # after which a warm-up begins no further round
 CLOSING_S: Final = 30.0
 RESTART_S: Final = 300.0  # assumed where nothing else is said
+STEP_S: Final = 60.0  # that each step of a ramp sends
+IDLE_S: Final = 30.0  # most wait for an idle server before a step
+READY: Final = "ready"
+RAMP: Final = "ramp"
 
 
 @frozen
@@ -35,7 +39,10 @@ class Item:
 
 @frozen
 class Kind:
-    """A kind of trial. `verb` is that of ``vram trial`` which runs it; `must_send` whether it takes a length of time to send."""
+    """A kind of trial. `verb` is that of ``vram trial`` which runs it; `must_send` whether it takes a length of time to send.
+
+    `usual_s` is that time where nothing else is said and the kind has one of its own.
+    """
 
     name: str
     verb: str
@@ -43,16 +50,16 @@ class Kind:
     of_scenario: bool = True
     must_send: bool = True
     options: tuple[str, ...] = ()
-    own_s: float = 0.0  # beyond what it sends: how long it takes by itself
+    usual_s: float | None = None
 
 
 KINDS: Final = (
-    Kind("ready", "warm", "waits until the server is ready", of_scenario=False, must_send=False),
+    Kind(READY, "warm", "waits until the server is ready", of_scenario=False, must_send=False),
     Kind("run", "run", "sends a scenario at its own times"),
     Kind("cold", "run", "the same without a warm-up, on an empty cache", options=("--cold",)),
     Kind("variation", "run", "the same with one argument of the server changed"),
-    Kind("ramp", "ramp", "raises the load until a threshold says stop"),
-    Kind("soak", "soak", "hours in the rhythm of production, tested for growth"),
+    Kind(RAMP, "ramp", "raises the load until a threshold says stop", usual_s=1800.0),
+    Kind("soak", "soak", "hours in the rhythm of production, tested for growth", usual_s=7200.0),
 )
 BY_NAME: Final = {kind.name: kind for kind in KINDS}
 
@@ -71,7 +78,8 @@ def kind_named(name: str, where: str = "") -> Kind:
 def longest_s(kind: Kind, send_s: float, drain_s: float) -> float:
     """The longest that a trial takes which sends for so long."""
     warm = 0.0 if kind.name == "cold" else WARM_UP_S
-    return warm + kind.own_s + send_s + drain_s + CLOSING_S
+    idle = IDLE_S if kind.name == RAMP else 0.0  # before its last step
+    return warm + idle + send_s + drain_s + CLOSING_S
 
 
 def checked(item: Item, where: str) -> Item:

@@ -1,19 +1,24 @@
 """The end of a file of trials on one page: what was measured here, what is carried over, what stays unknown."""
 
+import json
 from collections.abc import Iterable, Mapping
 from enum import StrEnum
 from pathlib import Path
+from typing import Final
 
 from vramledger.errors import ExitCode, VramError
 from vramledger.frozen import frozen
 from vramledger.methods.trialplan.budget import Budget
-from vramledger.methods.trialplan.carry.carrier import item_folder
+from vramledger.methods.trialplan.carry.carrier import ANSWERS, item_folder
 from vramledger.methods.trialplan.carry.progress import Progress, progress_of
 from vramledger.methods.trialplan.decided import FAILS, HOLDS, OPEN, Decided, decided_lines
 from vramledger.methods.trialplan.item import Item
 from vramledger.methods.trialplan.trials_file import Expected, Trials
+from vramledger.named_file import read_text
 from vramledger.record.run import read_run
 from vramledger.trial.conduct.summary import summarise
+
+_MOST_CHARACTERS: Final = 64_000_000
 
 
 class Known(StrEnum):
@@ -47,12 +52,13 @@ class LineKnown:
 
 @frozen
 class ItemEnd:
-    """An item with what became of it: its exit code, None where it did not run, and then why."""
+    """An item with what became of it: its exit code, None where it did not run, and then why. `says` is its own finding, of a ramp or a soak."""
 
     item: Item
     folder: Path | None
     code: int | None
     why: str = ""
+    says: str = ""
 
 
 @frozen
@@ -132,8 +138,18 @@ def _end(item: Item, trials: Trials, folder: Path, progress: Progress) -> ItemEn
     state, place = progress.of(item.name), item_folder(folder, trials, item)
     there = place if place.exists() else None
     if state.code is not None:
-        return ItemEnd(item, there, state.code)
+        return ItemEnd(item, there, state.code, says=_says(folder / ANSWERS / f"{place.name}.json"))
     return ItemEnd(item, there, None, state.skipped or "it has not come to its end")
+
+
+def _says(answer: Path) -> str:
+    """What a verb that finds something in a sentence found; empty where it did not."""
+    try:
+        found = json.loads(read_text(answer, _MOST_CHARACTERS, "an answer"))
+    except (VramError, ValueError):
+        return ""
+    said = found.get("says") if isinstance(found, dict) else None
+    return said if isinstance(said, str) else ""
 
 
 def _lines(

@@ -7,7 +7,7 @@ from typing import Final
 
 from vramledger.frozen import frozen
 from vramledger.methods.trialplan.budget import Budget
-from vramledger.methods.trialplan.item import BY_NAME, RESTART_S, Item
+from vramledger.methods.trialplan.item import BY_NAME, READY, RESTART_S, Item
 from vramledger.methods.trialplan.line_need import LineNeed
 from vramledger.methods.trialplan.scenario_need import RUN, ScenarioNeed, rounded_up
 
@@ -82,7 +82,7 @@ def propose(
     """Readiness first, then the scenarios, then what else was asked for, as far as the time goes."""
     left = budget.seconds
     items, left_out = [], []
-    ready = Item("ready", "ready", READY_S)
+    ready = Item(READY, READY, READY_S)
     ordered = in_order(needs)
     if ordered and ready.takes_s <= left:
         items.append(ready)
@@ -141,7 +141,7 @@ def total_seconds(items: Sequence[Item], restart_s: float) -> float:
     running: Mapping[str, str] = {}
     for item in items:
         total += item.takes_s
-        if item.kind != "ready" and wants_restart(item, running):
+        if item.kind != READY and wants_restart(item, running):
             total += restart_s
             running = item.settings
     return total
@@ -165,7 +165,7 @@ def _extra_items(extras: Sequence[Extra], ordered: Sequence[ScenarioNeed]) -> li
     found = []
     for extra in extras if ordered else ():
         need, kind = ordered[0], BY_NAME[extra.kind]
-        send = extra.send_s or min(need.send_s, _EXTRA_S)
+        send = extra.send_s or kind.usual_s or min(need.send_s, _EXTRA_S)
         item = need.item(kind, send)
         if extra.settings:
             changed = "-".join(f"{name}-{value}" for name, value in extra.settings.items())

@@ -4,22 +4,17 @@
 package; `terms` tell the same in figures for people, `factors` and `covariance` how sure they are.
 """
 
-import json
 from collections.abc import Mapping
 from dataclasses import fields
 from pathlib import Path
-from typing import Any, Final
+from typing import Any
 
 from vramledger.errors import BadInput
-from vramledger.named_file import read_text
+from vramledger.ledger.calibration_file import REMEDY, has_step_times, read_content
 from vramledger.simulate.timing.carrying import HOME, HOME_FIRST
 from vramledger.simulate.timing.coefficients import Coefficients, Fit, shipped
 from vramledger.simulate.timing.host import Host, Setting, Term
 from vramledger.simulate.timing.host_terms import BY_NAME
-
-SCHEMA: Final = "vramledger.calibration/1"
-_LARGEST: Final = 1 << 22
-_REMEDY: Final = "write it anew with vram calibrate"
 
 
 def host_json(host: Host, coefficients: Coefficients) -> dict[str, Any]:
@@ -58,7 +53,7 @@ def read_calibration(path: Path) -> Fit:
         BadInput: no file, not of this schema, no step times in it, or a key without sense.
     """
     content = read_content(path)
-    if not content.get("factors"):
+    if not has_step_times(content):
         raise BadInput(
             f"{path} is a calibration of memory alone, from a start-up log, and has no step times; calibrate on "
             "a run."
@@ -72,27 +67,9 @@ def read_calibration(path: Path) -> Fit:
         )
         coefficients = _coefficients(content["coefficients"])
     except (KeyError, TypeError, ValueError, AttributeError) as error:
-        raise BadInput(f"{path} is damaged near {error}; {_REMEDY}.") from None
+        raise BadInput(f"{path} is damaged near {error}; {REMEDY}.") from None
     _check(path, host)
     return fit_of_host(host, coefficients, str(content.get("date", "")), f"the calibration {path}")
-
-
-def read_content(path: Path) -> Mapping[str, Any]:
-    """The JSON object of the file.
-
-    Raises:
-        BadInput: no file, not JSON, or of another schema.
-    """
-    try:
-        content = json.loads(read_text(path, _LARGEST, "a calibration"))
-    except (ValueError, RecursionError):
-        raise BadInput(f"{path} is not JSON; {_REMEDY}.") from None
-    found = content.get("schema") if isinstance(content, dict) else None
-    if found != SCHEMA:
-        raise BadInput(
-            f"{path} follows the schema {found!r}, and this reads {SCHEMA!r}; {_REMEDY}."
-        )
-    return content  # type: ignore[no-any-return]
 
 
 def _plain(record: Any) -> dict[str, Any]:
@@ -127,4 +104,4 @@ def _check(path: Path, host: Host) -> None:
     unknown = [name for name in host.terms if name not in BY_NAME]
     if unknown or not square:
         what = f"the terms {', '.join(unknown)}" if unknown else "its covariance"
-        raise BadInput(f"{path} is damaged near {what}; {_REMEDY}.")
+        raise BadInput(f"{path} is damaged near {what}; {REMEDY}.")

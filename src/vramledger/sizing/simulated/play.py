@@ -95,6 +95,7 @@ def _question(stage: Stage, candidate: Candidate, act: Act) -> Simulate:
         model=question.served_as(candidate.precision.weights).model,
         accelerator=candidate.accelerator,
         version=question.engine_version,
+        memory=question.memory,
     )
     return Simulate(
         case=case,

@@ -17,6 +17,7 @@ from vramledger.trial.wire.tally import Timeline
 _SECOND: Final = 1e9
 CountText = Callable[[str], int]
 _NOT_THE_SERVERS: Final = ("chunks", "tokenizer")
+_END_TOKENS: Final = 2  # that some servers count beside the text: of a turn and of the answer
 _NEVER: Final = "run_ended"
 _NOTHING: Final = Timeline((), None, None, None)
 
@@ -34,13 +35,14 @@ def verdict_of(attempt: Attempt, timeline: Timeline) -> Verdict:
 
     A stream that ended well is incomplete all the same when the answer must have the length asked for and is
     shorter. Where only events were counted, which may hold several tokens, or tokens in its text, which may be
-    split otherwise than they were made, an answer that ended with the reason `length` is believed.
+    split otherwise than they were made, an answer that ended with the reason `length` is believed. Where the server's
+    own count is above what was asked for, by more than the tokens of an end, the count or the answer is wrong.
     """
     if attempt.ending == CANCELLED:
         return Verdict(Outcome.CANCELLED, None)
     failure = attempt.ending
-    if failure is None and _too_short(attempt, timeline):
-        failure = "too_short"
+    if failure is None:
+        failure = _wrong_length(attempt, timeline)
     if failure is None:
         return Verdict(Outcome.OK, None)
     return Verdict(named(failure).outcome, failure)
@@ -143,6 +145,20 @@ def _moment(date: str) -> float | None:
         return (found if found.tzinfo is not None else found.replace(tzinfo=UTC)).timestamp()
     except (ValueError, OverflowError):
         return None
+
+
+def _wrong_length(attempt: Attempt, timeline: Timeline) -> str | None:
+    if _too_short(attempt, timeline):
+        return "too_short"
+    return "too_long" if _too_long(attempt, timeline) else None
+
+
+def _too_long(attempt: Attempt, timeline: Timeline) -> bool:
+    """Every request states its limit, so this does not depend on `exact`."""
+    most = attempt.planned.output_tokens
+    if most is None or timeline.basis in _NOT_THE_SERVERS:
+        return False
+    return (timeline.total or 0) > most + _END_TOKENS
 
 
 def _too_short(attempt: Attempt, timeline: Timeline) -> bool:

@@ -107,7 +107,10 @@ def approach(asked: TrialAsked, folder: Path) -> Approached:
 def _model(asked: TrialAsked, facts: ServerFacts) -> str:
     name = asked.model or facts.model
     if name is None:
-        raise BadInput(f"{facts.base} lists no model; name the one to ask for with --model NAME.")
+        raise BadInput(
+            f"{facts.base} lists no model at /v1/models; correct the address if the API is elsewhere, and else name the model "
+            "to ask for with --model NAME."
+        )
     return name
 
 

@@ -44,6 +44,8 @@ if TYPE_CHECKING:
 
     import pyarrow as pa
 
+    from vramledger.record.document import Description
+
 _LEAVING_S: Final = 15.0
 _WORKER: Final = b"vramledger.trial.client.worker"
 _MOMENTS: Final = ("due_s", "dispatched_s", "last_content_s", "done_s")
@@ -70,7 +72,7 @@ def resume(folder: Path, watch: Watch) -> Conducted:
         CannotKnow: its workload or its clock is gone.
     """
     description = read_description(folder)
-    standing = Standing.from_json(_kept(trial_of(description)))
+    standing = _standing(description)
     with recording(RecordedRun.resume(folder)) as run:
         try:
             _check(standing, folder)
@@ -178,6 +180,25 @@ def _check(standing: Standing, folder: Path) -> None:
             f"{source}, from which {folder} takes its load, is gone or was changed; the run is closed as it is, so start "
             "another."
         )
+
+
+def _standing(description: "Description") -> Standing:
+    """The trial as it stood.
+
+    Raises:
+        BadInput: its description is another version's, or damaged.
+    """
+    from vramledger.trial.conduct.trial_key import check_trial
+
+    kept = _kept(trial_of(description))
+    check_trial(description.name, kept)
+    try:
+        return Standing.from_json(kept)
+    except (AttributeError, KeyError, TypeError, ValueError):
+        raise BadInput(
+            f"The run {description.name!r}: trial.load or trial.target in its run.json has keys or values that no trial of "
+            "this version has; use an unchanged copy, or close it with --close."
+        ) from None
 
 
 def _kept(trial: dict[str, object]) -> dict[str, object]:

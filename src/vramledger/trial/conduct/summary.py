@@ -108,9 +108,12 @@ def summarise(run: Run) -> Summary:
     """The summary of a closed run.
 
     Raises:
-        BadInput: it is no trial, or a table is damaged.
+        BadInput: it is no trial, or its description or a table is damaged.
     """
+    from vramledger.trial.conduct.trial_key import check_trial
+
     trial = trial_of(run.description)
+    check_trial(run.description.name, trial)
     story = story_of(run.journal().entries)
     found = measured(run)
     counts = Counter(found.outcome.tolist())

@@ -105,10 +105,15 @@ def _gpus(missing: list[str]) -> Conditions | None:
 
 
 def _links(gpus: Conditions | None, missing: list[str], *, measure: bool) -> AllReduce | None:
-    """Only where there is more than one GPU."""
-    if gpus is None or len(gpus.gpus) < 2:
+    """Only where there is more than one GPU; where it was asked for and cannot be, that is told."""
+    count = 0 if gpus is None else len(gpus.gpus)
+    if count < 2:
+        if measure:
+            why = "there is one GPU, and so no link" if count else "no GPU can be read here"
+            missing.append(f"The speed of the links between GPUs, which --links asks for: {why}.")
         return None
-    found = all_reduce(len(gpus.gpus)) if measure else f"ask for it with --links, which runs {TOOL}"
+    missing.append(_PAIRS)
+    found = all_reduce(count) if measure else f"ask for it with --links, which runs {TOOL}"
     if isinstance(found, str):
         missing.append(f"The speed of the links between GPUs: {found}.")
         return None
@@ -125,6 +130,10 @@ def _untold(gpus: Iterable[Condition]) -> list[str]:
     return found
 
 
+_PAIRS = (
+    "The bandwidth from one GPU to another: nothing here measures it; p2pBandwidthLatencyTest of NVIDIA's cuda-samples, "
+    "or nvbandwidth, does."
+)
 _FIGURES = {
     "memory": "What the driver keeps of the memory",
     "processes": "Other processes on the GPUs",

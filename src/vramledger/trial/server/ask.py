@@ -32,6 +32,12 @@ from vramledger.trial.wire.target import Target, route_to
 
 _DENIED: Final = ("http_401", "http_403")
 _MODELS: Final = "/v1/models"
+_IF_TLS: Final = "write https:// where it speaks TLS, and else check the port"
+_REMEDIES: Final = {
+    "tls": "write http:// where it speaks plain HTTP, and check its certificate where it speaks TLS",
+    "no_http": _IF_TLS,
+    "reset": _IF_TLS,
+}
 _UNSEEN: Final[Mapping[str, Callable[[Seen], Any]]] = {
     "the engine's arguments": lambda seen: seen.arguments,
     "the revision of the model": lambda seen: seen.model_revision,
@@ -123,10 +129,10 @@ def _check_reached(base: str, listed: "dict[str, Any] | Refused") -> None:
         )
     if listed.error_class == "http_503":
         raise BadInput(f"{where} answers 503: it is still loading, so wait until it is ready.")
-    raise BadInput(
-        f"{where} gives no list of models at {_MODELS}: {listed.why}; check that an OpenAI-compatible "
-        "server is up at that address."
+    remedy = _REMEDIES.get(
+        listed.error_class, "check that an OpenAI-compatible server is up at that address"
     )
+    raise BadInput(f"{where} gives no list of models at {_MODELS}: {listed.why}; {remedy}.")
 
 
 def _models(listed: Mapping[str, Any]) -> tuple[ServedModel, ...]:

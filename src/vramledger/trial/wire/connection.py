@@ -15,10 +15,12 @@ from typing import Final, cast
 import httptools
 
 from vramledger.trial.wire.desk import Desk
+from vramledger.trial.wire.failures import of_bad_head
 from vramledger.trial.wire.limits import Limits
 from vramledger.trial.wire.reply import Reply
 
 _CLOCK: Final = time.monotonic_ns
+_HTTP: Final = b"HTTP/1."
 _INTERIM: Final = 200  # statuses below announce a response
 
 
@@ -201,8 +203,8 @@ class Connection(asyncio.Protocol):
             return
         try:
             self._parser.feed_data(piece)
-        except (httptools.HttpParserError, httptools.HttpParserUpgrade):
-            reply.failure = reply.failure or ("no_http" if self._in_head else "bad_chunking")
+        except (httptools.HttpParserError, httptools.HttpParserUpgrade) as error:
+            reply.failure = reply.failure or self._misread(piece, str(error))
             self._give_up(reply)
             return
         if self.reply is not reply:
@@ -214,6 +216,13 @@ class Connection(asyncio.Protocol):
                 self._give_up(reply)
         elif reply.wants_no_more:
             self._give_up(reply)
+
+    def _misread(self, piece: bytes, complaint: str) -> str:
+        """The class of bytes that the parser could make nothing of."""
+        if not self._in_head:
+            return "bad_chunking"
+        begun = self._head_bytes > 0 or piece.startswith(_HTTP)
+        return of_bad_head(complaint) if begun else "no_http"
 
     def _give_up(self, reply: Reply) -> None:
         now = self._now

@@ -1,7 +1,7 @@
 """Server-sent events out of pieces of a stream, split anywhere, also within a character or between CR and LF.
 
 Format: https://html.spec.whatwg.org/multipage/server-sent-events.html#event-stream-interpretation. Only data
-counts. One thing beside the standard: llama.cpp's server reports failures in a field of its own, ``error: {...}``,
+and the type ``error`` count. One thing beside the standard: llama.cpp's server reports failures in a field of its own, ``error: {...}``,
 which is read as the data ``{"error": {...}}`` that others send.
 """
 
@@ -29,22 +29,39 @@ class EventSplitter:
     def __init__(self, longest: int) -> None:
         self._longest = longest
         self._begun = False
-        self.rest = b""
+        self._held = b""  # the beginning of a BOM, or a CR that waits for what follows it
+        self.rest: bytes | bytearray = b""  # grows in place: a long line may come byte by byte
 
     def feed(self, piece: bytes) -> list[bytes]:
         """The blocks of lines that this piece completes: LF line ends, without the blank line at the end."""
-        text = self.rest + piece if self.rest else piece
-        if not self._begun:
-            if len(text) < len(_BOM) and _BOM.startswith(text):
-                self.rest = text
+        if self._held or not self._begun or b"\r" in piece:
+            piece = self._readable(piece)
+        rest = self.rest
+        if rest:
+            looked_at = len(rest) - 1  # of a blank line, its first LF may be there
+            rest = self.rest = bytearray(rest) if isinstance(rest, bytes) else rest
+            rest += piece
+            if rest.find(_BLANK, looked_at) < 0:
+                if len(rest) > self._longest:
+                    raise LineTooLong
                 return []
-            text, self._begun = text.removeprefix(_BOM), True
-        if b"\r" in text:
-            text = _with_line_feeds(text)
-        *whole, self.rest = text.split(_BLANK)
-        if len(text) > self._longest and max(map(len, (*whole, self.rest))) > self._longest:
+            piece = bytes(rest)
+        *whole, self.rest = piece.split(_BLANK)
+        if len(piece) > self._longest and max(map(len, (*whole, self.rest))) > self._longest:
             raise LineTooLong
         return whole
+
+    def _readable(self, piece: bytes) -> bytes:
+        """The piece behind what was held back, without a BOM, every line end as LF; its last bytes may be held in turn."""
+        piece, self._held = self._held + piece, b""
+        if not self._begun:
+            if len(piece) < len(_BOM) and _BOM.startswith(piece):
+                self._held = piece
+                return b""
+            piece, self._begun = piece.removeprefix(_BOM), True
+        if piece.endswith(b"\r"):
+            piece, self._held = piece[:-1], b"\r"
+        return piece.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
 
 
 def data_of(block: bytes) -> bytes | None:
@@ -60,6 +77,14 @@ def data_of(block: bytes) -> bytes | None:
         elif name == b"error":
             found.append(b'{"error":%b}' % value)
     return b"\n".join(found) if found else None
+
+
+def is_of_type_error(block: bytes) -> bool:
+    """Whether the event is of the type ``error``, whatever its data say."""
+    if b"event" not in block:
+        return False
+    types = [line[6:].strip() for line in block.split(b"\n") if line.startswith(b"event:")]
+    return bool(types) and types[-1] == b"error"
 
 
 @frozen
@@ -115,10 +140,3 @@ def plain_text(block: bytes, start: int, end: int) -> bool:
     except UnicodeDecodeError:
         return False
     return True
-
-
-def _with_line_feeds(text: bytes) -> bytes:
-    """Every line end as LF; a CR at the very end waits for what follows it."""
-    held = b"\r" if text.endswith(b"\r") else b""
-    text = text[: len(text) - len(held)].replace(b"\r\n", b"\n").replace(b"\r", b"\n")
-    return text + held

@@ -38,6 +38,9 @@ _WIRE: Final = (
     _row("reset", _F, "The server cut the connection before it answered; look for a crash or a limit in its log."),
     _row("closed_early", _F, "The server closed the connection without an answer; look for a crash or a limit in its log."),
     _row("no_http", _F, "What came back is not HTTP/1.1; the address is that of another kind of server."),
+    _row("line_feeds_alone", _F, "The lines of the response's head end in LF alone, where HTTP has CR LF; the server or a proxy is broken."),
+    _row("two_lengths", _F, "The response's head states Content-Length twice, or beside Transfer-Encoding, so nobody can say where its body ends; a proxy adds one, or the server is broken."),
+    _row("bad_head", _F, "The response begins as HTTP/1.1, and then its head breaks the rules of HTTP; the server or a proxy is broken."),
     _row("endless_head", _F, "The response's headers go on beyond the limit; something other than an API server answers there."),
     _row("bad_chunking", _F, "The response's body is framed wrongly; a proxy in between or the server is broken."),
     _row("line_too_long", _F, "A line of the stream is longer than the limit; the server or a proxy sends something else than events."),
@@ -47,12 +50,14 @@ _WIRE: Final = (
     _row("bad_chunk", _F, "An event of the stream is not one of the OpenAI API; the address is that of another API."),
     _row("half_json", _I, "The stream ended in the middle of an event; the server or a proxy gave up on it."),
     _row("error_in_stream", _F, "The server reported an error inside a stream that had begun well; its log says why."),
+    _row("error_event", _F, "The server sent an event of the type `error` inside a stream that had begun well, in a form of its own; its log says why."),
     _row("kv_cache_full", _F, "The server's KV cache was full and it ended the answer, having no preemption; give it a larger context (llama.cpp: -c) or fewer requests at once."),
     _row("closed_mid_stream", _I, "The server closed the stream before its answer was complete; look for a restart or a proxy's time limit."),
     _row("reset_mid_stream", _I, "The connection was cut in the middle of a stream; look for a crash or a restart in the server's log."),
     _row("no_done", _I, "The stream ended without a finish reason and without [DONE]; the server or a proxy gave up on it."),
     _row("aborted", _I, "The server ended the answer with the reason `abort` or `error`; its log says why."),
     _row("too_short", _I, "The answer ended before the length that was asked for; the server ignored ignore_eos or min_tokens, or a limit cut it."),
+    _row("too_long", _F, "The answer has more tokens than were asked for, by the server's own count; it ignores max_tokens, or its usage is wrong, and no figure by tokens can rest on it."),
     _row("stalled", _T, "No byte came for the time allowed; the server hangs, or its queue is longer than that."),
     _row("slow_drip", _T, "Bytes came, but no whole event for the time allowed; something in between holds them back."),
     _row("request_timeout", _T, "The request took longer than a request may take here."),
@@ -88,6 +93,19 @@ def of_error(message: str) -> str:
     """The class of an error that a server reports inside a stream, by its message."""
     told = message.casefold()
     return "kv_cache_full" if any(each in told for each in _CACHE_FULL) else "error_in_stream"
+
+
+def of_error_event(data: str) -> str:
+    """The class of an event of the type ``error`` whose data are no error of the API."""
+    found = of_error(data)
+    return "error_event" if found == "error_in_stream" else found
+
+
+def of_bad_head(complaint: str) -> str:
+    """The class of a head that begins as HTTP's does, by the parser's complaint about what follows."""
+    if "expected CR" in complaint:
+        return "line_feeds_alone"
+    return "two_lengths" if "Content-Length" in complaint else "bad_head"
 
 
 def of_http(status: int) -> FailureClass:

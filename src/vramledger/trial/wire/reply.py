@@ -3,8 +3,15 @@
 from typing import TYPE_CHECKING, Final
 
 from vramledger.trial.wire.chunks import BROKEN_ENDS, DONE, BadChunk, Chunk, read_chunk
-from vramledger.trial.wire.events import EventSplitter, LineTooLong, Shape, data_of, shape_of
-from vramledger.trial.wire.failures import of_error, of_http
+from vramledger.trial.wire.events import (
+    EventSplitter,
+    LineTooLong,
+    Shape,
+    data_of,
+    is_of_type_error,
+    shape_of,
+)
+from vramledger.trial.wire.failures import of_error, of_error_event, of_http
 from vramledger.trial.wire.limits import Limits
 from vramledger.trial.wire.tally import Tally
 
@@ -134,6 +141,9 @@ class Reply:
         data = data_of(block)
         if data is None or self.failure is not None or self.done_ns is not None:
             return
+        if is_of_type_error(block):
+            self._error_event(data)
+            return
         if data.strip() == DONE:
             self.done_ns = now
             self._shape = None  # nothing counts any more
@@ -145,10 +155,25 @@ class Reply:
             return
         self._chunk(chunk, block, now)
 
+    def _error_event(self, data: bytes) -> None:
+        """An event of the type ``error``, which need not be put as the API puts errors."""
+        try:
+            told = read_chunk(data).error
+        except BadChunk:
+            told = None
+        if told is None:
+            self.failure = of_error_event(data.decode(errors="replace"))
+            self.message = data[: self._limits.error_bytes]
+        else:
+            self._error(told)
+
+    def _error(self, told: str) -> None:
+        self.failure = of_error(told)
+        self.message = told.encode(errors="replace")[: self._limits.error_bytes]
+
     def _chunk(self, chunk: Chunk, block: bytes, now: int) -> None:
         if chunk.error is not None:
-            self.failure = of_error(chunk.error)
-            self.message = chunk.error.encode(errors="replace")[: self._limits.error_bytes]
+            self._error(chunk.error)
             return
         self.tally.add(chunk, now)
         if (
@@ -189,9 +214,9 @@ class Reply:
         if self.failure is None and self.tally.finish in BROKEN_ENDS:
             self.failure = "aborted"
 
-    def _last_words(self, rest: bytes, now: int) -> None:
+    def _last_words(self, rest: bytes | bytearray, now: int) -> None:
         """An event without the blank line at its end: whole all the same, or half of one."""
         before = self.failure
-        self._event(rest.replace(b"\r", b"\n"), now)
+        self._event(bytes(rest), now)
         if before is None and self.failure == "bad_json":
             self.failure = "half_json"

@@ -3,17 +3,17 @@
 from collections.abc import Callable
 from contextlib import closing
 from datetime import datetime
+from itertools import chain, count
 from pathlib import Path
 from typing import Final
 
-from vramledger.errors import BadInput, VramError
+from vramledger.errors import BadInput, ExitCode, VramError
 from vramledger.frozen import frozen
 from vramledger.methods.trialplan.budget import Budget
 from vramledger.methods.trialplan.carry.child import await_end, run_child, run_shell, still_runs
 from vramledger.methods.trialplan.carry.progress import (
     BEGUN,
     ENDED,
-    INTERRUPTED,
     RESTARTED,
     SKIPPED,
     STARTED,
@@ -30,7 +30,7 @@ from vramledger.methods.trialplan.carry.words import (
     show_words,
     words_of,
 )
-from vramledger.methods.trialplan.item import Item
+from vramledger.methods.trialplan.item import READY, Item
 from vramledger.methods.trialplan.proposal import wants_restart
 from vramledger.methods.trialplan.trials_file import Trials
 from vramledger.record.closing import writable
@@ -40,6 +40,8 @@ from vramledger.trial.conduct.interrupts import ended_as_by_ctrl_c
 
 ANSWERS: Final = "answers"
 RESTARTS: Final = "restarts.log"
+_GRACE_S: Final = 60.0  # beyond what an item takes at most, before it is asked to end
+_RUN: Final = "run.json"
 SETTINGS: Final = "VRAM_SETTINGS"
 Tell = Callable[[str], None]
 Failed = Callable[[Item, Path], bool]
@@ -116,7 +118,9 @@ class _Carrier:
         for item in self._asked.trials.items:
             state = self._before.of(item.name)
             place = item_folder(self._asked.folder, self._asked.trials, item)
-            if state.done:
+            if item.kind == READY:  # asked again until it is: each time in a folder of its own
+                place = _free(place)
+            if state.done and not (item.kind == READY and state.code):
                 self._look_back(item, place, state)
                 continue
             why = self._stopped or (
@@ -136,7 +140,7 @@ class _Carrier:
     def _begin(self, item: Item, place: Path) -> str:
         """Run an item; why not, where it was not."""
         trials = self._asked.trials
-        restart = item.kind != "ready" and wants_restart(item, self._running)
+        restart = item.kind != READY and wants_restart(item, self._running)
         takes_s = item.takes_s + (trials.restart_s if restart else 0.0)
         if not self._budget.has_room(datetime.now().astimezone(), takes_s):
             return f"it might not end by {self._end_said()}"
@@ -155,10 +159,11 @@ class _Carrier:
             self._watched.tell(f"{item.name}: had ended by itself.")
             return self._run_words(item, place, show_words(place))
         room = self._budget.has_room(datetime.now().astimezone(), item.takes_s)
+        if not room and not (place / _RUN).exists():
+            return f"it was cut off, and might not end by {self._end_said()}"
         said = "going on where it was cut off" if room else "closed as it was cut off, for time"
         self._watched.tell(f"{item.name}: {said}.")
-        why = self._run_words(item, place, resume_words(place, close=not room))
-        return why or ""
+        return self._run_words(item, place, resume_words(place, close=not room))
 
     def _run_words(self, item: Item, place: Path, words: tuple[str, ...]) -> str:
         answers = self._asked.folder / ANSWERS
@@ -168,19 +173,21 @@ class _Carrier:
             self._log.note(STARTED, item=item.name, pid=pid)
 
         try:
-            code = run_child(words, answer, said, started)
+            ended = run_child(words, answer, said, started, item.takes_s + _GRACE_S)
         except KeyboardInterrupt:
-            self._log.note(ENDED, item=item.name, code=INTERRUPTED)
+            self._log.note(ENDED, item=item.name, code=int(ExitCode.INTERRUPTED))
             raise
-        self._log.note(ENDED, item=item.name, code=code)
-        self._watched.tell(f"{item.name}: ended, exit code {code}.")
-        if code == INTERRUPTED:
+        code = int(ExitCode.CANNOT_KNOW) if ended.overran else ended.code
+        self._log.note(ENDED, item=item.name, code=code, overran=ended.overran)
+        late = "; it took longer than stated and was asked to end" if ended.overran else ""
+        self._watched.tell(f"{item.name}: ended, exit code {code}{late}.")
+        if code == ExitCode.INTERRUPTED:
             raise KeyboardInterrupt
         self._stopped = self._reason_to_stop(item, place, code)
         return ""
 
     def _reason_to_stop(self, item: Item, place: Path, code: int) -> str:
-        if item.kind == "ready" and code:
+        if item.kind == READY and code:
             return "the server was not ready"
         if item.kind != "run" or self._asked.keep_going or not _closed(place):
             return ""
@@ -210,14 +217,19 @@ class _Carrier:
             "--no-record",
         )
         answers = self._asked.folder / ANSWERS
-        ready = run_child(
-            words, answers / "restart.json", answers / "restart.log", lambda _pid: None
-        )
-        return "" if ready == 0 else "the server was not ready again in time"
+        files = (answers / "restart.json", answers / "restart.log")
+        ready = run_child(words, *files, lambda _pid: None, within + _GRACE_S)
+        return "" if ready.code == 0 else "the server was not ready again in time"
 
     def _end_said(self) -> str:
         ends = self._budget.ends
         return "" if ends is None else f"{ends:%H:%M}"
+
+
+def _free(place: Path) -> Path:
+    """The folder, or with a number where it is taken."""
+    numbered = (place.with_name(f"{place.name}-{number}") for number in count(2))
+    return next(each for each in chain((place,), numbered) if not each.exists())
 
 
 def _closed(place: Path) -> bool:

@@ -8,14 +8,28 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Final, TypeAlias
 
+from vramledger.frozen import frozen
+
 _LOOK_S: Final = 0.2
+_END: Final = signal.SIGTERM  # heeded as Ctrl-C is, also where a background job ignores that
 Started: TypeAlias = Callable[[int], None]
 
 
-def run_child(words: Sequence[str], answer: Path, said: Path, started: Started) -> int:
-    """Run it to its end; its exit code. `started` is told its number at once.
+@frozen
+class Ended:
+    """An exit code, and whether the process had to be asked to end."""
 
-    Ctrl-C is handed on, so that the item drains and closes its record; a second one too, which cancels.
+    code: int
+    overran: bool = False
+
+
+def run_child(
+    words: Sequence[str], answer: Path, said: Path, started: Started, longest_s: float
+) -> Ended:
+    """Run it to its end. `started` is told its number at once.
+
+    Ctrl-C is handed on, so that the item drains and closes its record; a second one too, which cancels. What
+    takes longer than `longest_s` is asked to end in the same way.
 
     Raises:
         KeyboardInterrupt: after the item has ended because of it.
@@ -26,21 +40,24 @@ def run_child(words: Sequence[str], answer: Path, said: Path, started: Started) 
             words, stdin=subprocess.DEVNULL, stdout=out, stderr=err, start_new_session=True
         )
     started(process.pid)
-    return _awaited(process)
+    return _awaited(process, time.monotonic() + longest_s)
 
 
-def _awaited(process: "subprocess.Popen[bytes]") -> int:
-    interrupted = False
+def _awaited(process: "subprocess.Popen[bytes]", end: float) -> Ended:
+    interrupted = overran = False
     while True:
         try:
-            code = process.wait()
+            code = process.wait(None if overran else max(end - time.monotonic(), 0.0))
+        except subprocess.TimeoutExpired:
+            overran = True
+            process.send_signal(_END)
         except KeyboardInterrupt:
             interrupted = True
-            process.send_signal(signal.SIGINT)
-            continue
-        if interrupted:
-            raise KeyboardInterrupt
-        return code
+            process.send_signal(_END)
+        else:
+            if interrupted:
+                raise KeyboardInterrupt
+            return Ended(code, overran)
 
 
 def still_runs(pid: int, folder: Path) -> bool:
@@ -62,7 +79,7 @@ def await_end(pid: int, folder: Path) -> None:
         try:
             time.sleep(_LOOK_S)
         except KeyboardInterrupt:
-            os.kill(pid, signal.SIGINT)
+            os.kill(pid, _END)
             raise
 
 

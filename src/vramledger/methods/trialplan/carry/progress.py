@@ -1,25 +1,24 @@
 """What became of each item so far, from the journal of a folder of trials."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import field
 from datetime import datetime
 from pathlib import Path
 from typing import Any, Final
 
-from vramledger.errors import BadInput
+from vramledger.errors import BadInput, ExitCode
 from vramledger.frozen import frozen
 from vramledger.record import journal
 from vramledger.record.journal import Journal, read_journal
 
 BEGUN, STARTED, ENDED, SKIPPED, RESTARTED = "begun", "started", "ended", "skipped", "restarted"
-INTERRUPTED: Final = 130
 
 
 @frozen
 class ItemState:
     """Of one item: the number of its process, its exit code, why it was skipped last; None and empty where that did not happen.
 
-    An item whose load was interrupted counts as not ended.
+    An item that was interrupted or refused counts as not ended.
     """
 
     pid: int | None = None
@@ -71,11 +70,17 @@ def progress_of(folder: Path) -> Progress:
     return Progress(began, sha256, items, running)
 
 
-_STATES: Final = {
+def _ended(found: Mapping[str, Any]) -> ItemState:
+    """Neither an interruption nor a refusal is an end."""
+    code = int(found["code"])
+    if code == ExitCode.BAD_INPUT:
+        return ItemState(skipped="it was refused; its log in answers/ says why")
+    return ItemState(code=None if code == ExitCode.INTERRUPTED else code)
+
+
+_STATES: Final[Mapping[str, Callable[[Mapping[str, Any]], ItemState]]] = {
     STARTED: lambda found: ItemState(pid=int(found["pid"])),
-    ENDED: lambda found: ItemState(
-        code=None if found["code"] == INTERRUPTED else int(found["code"])
-    ),
+    ENDED: _ended,
     SKIPPED: lambda found: ItemState(skipped=str(found["why"])),
 }
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from vramledger.frozen import frozen
-from vramledger.methods.trialplan.item import Item, kind_named
+from vramledger.methods.trialplan.item import IDLE_S, RAMP, STEP_S, Item, kind_named
 from vramledger.methods.trialplan.trials_file import Trials
 
 VRAM = (sys.executable, "-m", "vramledger")
@@ -44,6 +44,8 @@ def words_of(item: Item, trials: Trials, server: Server, folder: Path) -> tuple[
     words += [*server.words(), "--seed", str(trials.seed), *kind.options]
     if trials.workload is not None:
         words += ["--workload", str(trials.workload)]
+    if kind.name == RAMP:
+        words += ["--step-for", f"{STEP_S:g}s", "--idle-limit", f"{IDLE_S:g}s"]
     if item.send_s is not None:
         words += ["--for", f"{item.send_s:g}s"]
     if item.drain_s is not None:

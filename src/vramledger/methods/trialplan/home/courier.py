@@ -111,8 +111,8 @@ class Courier:
 
 
 def runs_in(folder: Path) -> list[Path]:
-    """The folders of runs."""
-    return sorted(each.parent for each in folder.glob("*/run.json"))
+    """The folders of runs, those of the steps of a ramp among them."""
+    return sorted(each.parent for each in folder.rglob("run.json"))
 
 
 def _changed(
