@@ -80,4 +80,6 @@ def test_a_soak_finds_a_planted_leak_and_passes_a_healthy_server(
     assert (done.returncode == 1) is bool(leak)
     if leak:
         planted = leak * sum(each["requests"] for each in found["segments"][2:])
-        assert memory["trend"]["grown"] == pytest.approx(planted, rel=0.3)
+        assert (
+            0.8 * planted < memory["trend"]["grown"] < 1.8 * planted
+        )  # requests that count tokens leak too

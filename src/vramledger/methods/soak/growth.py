@@ -16,6 +16,8 @@ from vramledger.methods.trend import FEWEST, Trend, trend
 
 WRONG: Final = 0.05
 _LEFT_OUT: Final = 0.1  # of the segments, at the beginning: caches fill and allocators settle
+_SETTLING_BYTES: Final = float(4 << 20)
+_MATTERS: Final = 4.0  # times that
 _POWER: Final = 2 / 3  # of the ratio of errors, for the ratio of durations
 _DAY_S: Final = 86_400.0
 
@@ -42,6 +44,11 @@ class Measure:
     floor: float
     matters: float
     absolute: bool = False
+
+    @property
+    def least(self) -> float:
+        """Of memory in bytes: allocators of small processes take and keep so much without a leak."""
+        return _SETTLING_BYTES if self.unit == "bytes" else 0.0
 
 
 MEASURES: Final = (
@@ -124,15 +131,16 @@ def _judged(
         why = f"only {count} segments tell it, and a trend needs {FEWEST}"
         return Growth(measure, None, None, Standing.OPEN, why) if count else None
     scale = 1.0 if measure.absolute else abs(found.mean)
-    if p < WRONG and found.grown > measure.floor * scale:
+    floor = max(measure.floor * scale, measure.least)
+    matters = max(measure.matters * scale, _MATTERS * measure.least)
+    if p < WRONG and found.grown > floor:
         return Growth(measure, found, p, Standing.GROWS)
-    matters = measure.matters * scale
     if found.high * found.span_s <= matters:
         return Growth(measure, found, p, Standing.HOLDS)
     reach = (found.high - found.slope) * found.span_s
-    needed = max(matters - found.grown, measure.floor * scale)
+    needed = max(matters - found.grown, floor)
     longer = (reach / needed) ** _POWER if needed > 0 else None
-    why = f"its growth may be up to {found.high * found.span_s / scale:.1%}, and {measure.matters:.0%} would matter" if scale else ""  # fmt: skip
+    why = f"its growth may be up to {found.high * found.span_s / scale:.1%}, and {matters / scale:.0%} would matter" if scale else ""  # fmt: skip
     return Growth(
         measure, found, p, Standing.OPEN, why, None if longer is None else max(longer, 1.1) * found.span_s
     )  # fmt: skip
