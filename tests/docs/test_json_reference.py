@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from answering_server import Scripted, answering
 from documents.json_keys import covers, documented, printed_paths
 from documents.runs import examples_folder
 from recorded_trials import small_ramp, small_series, small_soak, small_trial
@@ -99,7 +100,17 @@ def answers() -> list[Any]:
         (place / "short-plan.yaml").write_text(SHORT_PLAN, encoding="utf-8")
         (place / "trials.yaml").write_text(TRIALS, encoding="utf-8")
         (place / "kv.json").write_text(json.dumps(answer("ledger", LAUNCH, *GPU)), encoding="utf-8")
-        return [answer(*arguments) for arguments in RUNS]
+        return [*(answer(*arguments) for arguments in RUNS), *shadows()]
+
+
+def shadows() -> list[Any]:
+    """A comparison of two servers, and the answers of one recorded."""
+    with answering(lambda _: Scripted(("a", "b"), chances=[{"a": 0.6, "b": 0.3}] * 2)) as server:
+        asked = ("trial", "shadow", "--a", server.url, "--requests", "3")
+        return [
+            answer(*asked, "--b", server.url, "--keep-text"),
+            answer(*asked, "--record", "answers.json"),
+        ]
 
 
 @pytest.fixture(scope="module")

@@ -51,6 +51,19 @@ def llama_cpp_python() -> Path:
 
 
 @pytest.fixture(scope="session")
+def smollm2() -> Path:
+    """The file of a small model that speaks; without it the test skips, or fails if asked to."""
+    prepare = _prepare()
+    if not prepare.smollm2_is_ready():
+        reason = "the weights of SmolLM2 are not prepared; run make live"
+        if os.environ.get("VRAM_LIVE_REQUIRED") == "1":
+            pytest.fail(reason)
+        pytest.skip(reason)
+    weights: Path = prepare.smollm2_weights()
+    return weights
+
+
+@pytest.fixture(scope="session")
 def engine(engine_python: Path) -> Iterator[Engine]:
     """The engine in this process tree; starts are one after another."""
     with tempfile.TemporaryDirectory() as folder:

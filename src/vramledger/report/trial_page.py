@@ -58,8 +58,9 @@ def page_markdown(page: Page) -> str:
 def _headline(page: Page) -> str:
     counts = [sum(line.known is known for line in page.lines) for known in Known]
     cut = "INTERRUPTED, so far " if page.interrupted else ""
+    rehearsed = "REHEARSED on a simulated server, not measured. " if page.rehearsed else ""
     return (
-        f"{cut}{_SAID[page.standing]}: of {len(page.lines)} lines of the contract {counts[0]} measured here at "
+        f"{rehearsed}{cut}{_SAID[page.standing]}: of {len(page.lines)} lines of the contract {counts[0]} measured here at "
         f"{page.confidence:.0%} confidence, {counts[1]} carried over, {counts[2]} unknown."
     )
 

@@ -17,6 +17,7 @@ def page_json(page: Page) -> dict[str, Any]:
         "folder": str(page.folder),
         "standing": page.standing,
         "confidence": page.confidence,
+        "rehearsed": page.rehearsed,
         "interrupted": page.interrupted,
         "began": page.budget.begins.isoformat(timespec="seconds"),
         "until": None if ends is None else ends.isoformat(timespec="seconds"),

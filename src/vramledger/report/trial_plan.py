@@ -14,7 +14,7 @@ _HOUR_S: Final = 3600.0
 
 def plan_text(found: Proposal, file: Path | None) -> str:
     """Whether the time decides the contract, line by line; then the trials in order."""
-    lines = [_headline(found), *_money(found), ""]
+    lines = [_headline(found), *found.no_evidence, *_money(found), ""]
     lines += [f"The contract, at {found.confidence:.0%} confidence in each decision:"]
     for scenario in dict.fromkeys(each.scenario for each in found.lines):
         lines += [f"  {scenario}: {_load(found, scenario)}"]

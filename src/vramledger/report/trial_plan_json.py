@@ -20,6 +20,7 @@ def plan_json(found: Proposal, file: Path | None) -> dict[str, Any]:
         "schema": SCHEMA,
         "starts": True,
         "decides": found.decides,
+        "no_evidence": list(found.no_evidence),
         "confidence": found.confidence,
         "hours": round(found.seconds / _HOUR_S, 4),
         "hours_to_decide": round(found.seconds_to_decide / _HOUR_S, 4),

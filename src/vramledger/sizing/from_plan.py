@@ -81,7 +81,7 @@ def _question(requirement: Requirement, model: Model) -> Question:
             *requirement.notes,
             *(note for scenario in scenarios for note in load_notes(scenario)),
             *(note for part, allowed in judged for note in part.notes(model.id, most, allowed)),
-            *evidence_named(requirement.quality),
+            *evidence_named(requirement.quality, Path(where).parent),
             *_service_note(requirement),
         ),
         unmet=tuple(

@@ -1,8 +1,10 @@
 """Which evidence of quality a smaller precision owes before it may be bought."""
 
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Final
 
+from vramledger.methods.shadow.evidence import Evidence, read_evidence
 from vramledger.plan.requirement import QualityEvidence
 from vramledger.sizing.candidate import Precision
 from vramledger.sizing.served import AS_STORED
@@ -35,10 +37,36 @@ def evidence_owed(precision: Precision) -> tuple[str, ...]:
     return tuple(owed)
 
 
-def evidence_named(evidence: QualityEvidence) -> tuple[str, ...]:
-    """What a plan says about its evidence, as a note; none where it says nothing."""
+def evidence_named(evidence: QualityEvidence, folder: Path = Path()) -> tuple[str, ...]:
+    """What a plan says about its evidence and what that shows, as a note; none where it says nothing.
+
+    `folder` is the plan's, from which the file is named.
+    """
     if evidence.shadow is None and evidence.min_agreement is None:
         return ()
     where = f" in {evidence.shadow}" if evidence.shadow else ""
     least = "" if evidence.min_agreement is None else f" of at least {evidence.min_agreement:.1%}"
-    return (f"A smaller precision must show agreement{least}{where}; it was not read here.",)
+    must = f"A smaller precision must show agreement{least}{where}"
+    if evidence.shadow is None:
+        return (f"{must}; vram trial shadow measures it.",)
+    path = folder / evidence.shadow
+    if not path.exists():
+        return (
+            f"{must}; it is not there yet, and vram trial shadow -o {evidence.shadow} writes it.",
+        )
+    return (f"{must}: {_shown(read_evidence(path), evidence.min_agreement)}",)
+
+
+def _shown(found: Evidence, least: float | None) -> str:
+    """What the file shows, as the rest of a sentence."""
+    shown = (
+        f"{found.model_b} agrees with {found.model_a} in {found.value:.2%} of tokens ({found.low:.2%} to {found.high:.2%}, "
+        f"{found.answered} prompts)"
+    )
+    if found.rehearsed:
+        return f"{shown}, but of a rehearsal, which is no evidence."
+    if least is None:
+        return f"{shown}."
+    holds = found.holds(least)
+    said = {True: "it holds", False: "it does not hold", None: "too few prompts to decide"}
+    return f"{shown}; {said[holds]}."

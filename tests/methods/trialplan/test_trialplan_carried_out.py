@@ -16,11 +16,15 @@ from commands import VRAM, vram
 from planned_trials import answer, carried, carry_words, client_kept_up, ends, plan, trials
 from rehearse_server import Rehearsed, rehearsal
 from vramledger.methods.trialplan.carry.child import run_child
+from vramledger.methods.trialplan.home.courier import Courier
+from vramledger.methods.trialplan.home.directory import Directory
 from vramledger.record.description import read_description
 from vramledger.record.document import Ended
 from vramledger.record.run import read_run
+from vramledger.record.soundness import check_sound
 
 SECONDS = 180.0
+SIMULATED = "REHEARSED on a simulated server, not measured. "
 SMALL = {
     "name": "small",
     "kind": "variation",
@@ -73,7 +77,7 @@ def test_from_a_plan_to_a_page(tmp_path: Path, server: Rehearsed) -> None:
     )
     verdict = "PASS" if kept_up else "INCONCLUSIVE"
     assert page.startswith(
-        f"# {verdict}: of 2 lines of the contract {counts} carried over, 0 unknown.\n"
+        f"# {SIMULATED}{verdict}: of 2 lines of the contract {counts} carried over, 0 unknown.\n"
     )
     began = (folder / "02-all" / "run.json").stat().st_mtime_ns
     again = carried(tmp_path / "trials.yaml", server.address)
@@ -227,12 +231,24 @@ def test_when_both_are_killed_the_trial_is_resumed(tmp_path: Path, server: Rehea
         process.kill()
         os.kill(pid, signal.SIGKILL)
         process.wait()
+    _closes_at_home(tmp_path / "trials-run", tmp_path / "home")
     done = carried(file, server.address)
     assert "all: going on where it was cut off.\n" in done.stderr
     found = answer(done)
     assert found["items"][1]["exit_code"] is not None
     assert read_description(tmp_path / "trials-run" / "02-all").ended is Ended.CUT
     assert any(each["event"] == "resumed" for each in entries(tmp_path / "trials-run" / "02-all"))
+
+
+def _closes_at_home(folder: Path, home: Path) -> None:
+    """What has come home of the run under way is a run that was cut off, and closes as one."""
+    courier = Courier(folder, Directory(home), lambda _: None)
+    assert courier.missing() == ()
+    done = vram(["trial", "resume", str(home / "02-all"), "--close"], home)
+    assert done.returncode == 3, done.stderr
+    run = read_run(home / "02-all")
+    assert run.description.ended is Ended.KILLED
+    check_sound(run)
 
 
 def test_without_time_a_trial_that_was_cut_off_is_closed(tmp_path: Path, server: Rehearsed) -> None:
@@ -280,7 +296,7 @@ def test_ctrl_c_closes_the_trial_under_way(tmp_path: Path, server: Rehearsed) ->
     assert json.loads(out)["interrupted"] is True
     assert read_description(tmp_path / "trials-run" / "02-all").ended is Ended.INTERRUPTED
     page = (tmp_path / "trials-run" / "page.md").read_text()
-    assert page.startswith("# INTERRUPTED, so far ")
+    assert page.startswith(f"# {SIMULATED}INTERRUPTED, so far ")
 
 
 def test_another_file_does_not_go_on_in_its_folder(tmp_path: Path) -> None:

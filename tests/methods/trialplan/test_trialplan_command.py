@@ -9,6 +9,7 @@ import pytest
 
 from commands import said, vram_here
 from planned_trials import plan, trials
+from rehearse_server import GPU, LAUNCH
 
 
 def proposed(folder: Path, *options: str) -> tuple[int, dict[str, Any]]:
@@ -159,3 +160,17 @@ def test_a_key_is_named_and_never_written(tmp_path: Path, monkeypatch: pytest.Mo
     written = [each for each in (tmp_path / "trials-run").rglob("*") if each.is_file()]
     assert written
     assert not any(b"sk-planted-secret" in each.read_bytes() for each in written)
+
+
+def test_a_calibration_that_is_no_evidence_decides_nothing(tmp_path: Path) -> None:
+    """That of a simulated run: the proposal stands there, as a prediction."""
+    plan(tmp_path, count=80)
+    launch = ["--gpu", GPU, "--workload", "w.parquet", "-o", "run"]
+    assert vram_here(["simulate", LAUNCH, *launch], tmp_path).returncode == 0
+    made = vram_here(["calibrate", "run", "-o", "cal.json"], tmp_path)
+    assert made.returncode == 0, made.stderr
+    code, found = proposed(tmp_path, "--calibration", "cal.json", "--hours", "2")
+    assert (code, found["decides"]) == (3, True)
+    assert found["no_evidence"][0] == (
+        "Prediction only, no evidence: the calibration is of a simulated run."
+    )

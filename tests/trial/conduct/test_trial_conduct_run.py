@@ -1,11 +1,14 @@
 """`vram trial run` against the rehearsal server: what it prints and records is what the server says happened."""
 
+import os
+import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from commands import SECONDS, VRAM, vram
 from rehearse_server import Rehearsed, rehearsal
 from trial_command import entries, result_of, steady_workload, trial_run
 from vramledger.record.document import Ended, Origin
@@ -66,6 +69,30 @@ def test_every_request_is_offered_and_answered(result: dict[str, Any]) -> None:
     assert result["ended"] == "complete"
     assert result["basis"] == "rehearsed"
     assert (result["preemptions"], result["errors"]) == (0, [])
+
+
+def test_a_reader_that_has_gone_changes_neither_record_nor_exit_code(
+    server: Rehearsed, tmp_path: Path
+) -> None:
+    workload = steady_workload(tmp_path / "steady.parquet", 5)
+    reading, writing = os.pipe()
+    os.close(reading)
+    command = [
+        *VRAM,
+        "trial",
+        "run",
+        "--url",
+        server.address,
+        "--workload",
+        str(workload),
+        "-o",
+        "run",
+        "--json",
+    ]
+    with os.fdopen(writing, "w") as gone:
+        done = subprocess.run(command, cwd=tmp_path, stdout=gone, stderr=gone, check=False, timeout=SECONDS)  # fmt: skip
+    assert read_run(tmp_path / "run").description.ended is Ended.COMPLETE
+    assert done.returncode == vram(["trial", "show", "run"], tmp_path).returncode
 
 
 def test_the_record_is_sound_and_says_what_it_is(run: Run) -> None:

@@ -14,6 +14,7 @@ VERBS: Final = {  # name -> (module here, the line of the help)
     "show": ("show", "The summary of a run."),
     "export": ("export", "A run as CSV or JSON, or as other tools write it."),
     "plan": ("plan", "Which trials decide a contract, in what time; then run them."),
+    "shadow": ("shadow", "The same prompts to two servers: do the answers agree?"),
     "warm": ("warm", "Wait until a server is ready and warm: a gate for roll-outs."),
 }
 
@@ -21,6 +22,6 @@ _HELP: Final = """\
 Replay your real load on a real server, with requests, server and GPUs on one clock.
 
 run sends a workload and records it, repeat does so several times; ramp raises the load until the server says stop, soak sends it for hours; show, list and export read what was recorded; resume goes on after a crash; warm
-waits for a server; plan says which trials a contract needs, and runs them."""
+waits for a server; shadow compares the answers of two servers; plan says which trials a contract needs, and runs them."""
 
 command: Final = VerbGroup("trial", __name__, VERBS, _HELP)

@@ -92,7 +92,8 @@ def _propose(asked: dict[str, Any], *, as_json: bool) -> int:
         show_json(plan_json(found.proposal, file))
     else:
         show(plan_text(found.proposal, file))
-    return ExitCode.HOLDS if found.proposal.decides else ExitCode.CANNOT_KNOW
+    sure = found.proposal.decides and not found.proposal.no_evidence
+    return ExitCode.HOLDS if sure else ExitCode.CANNOT_KNOW
 
 
 def _run(trials: Path, asked: dict[str, Any], *, as_json: bool) -> int:

@@ -1,6 +1,7 @@
 """The options of ``vram trial plan PLAN`` as a proposal."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from datetime import datetime
 from math import isfinite
 from pathlib import Path
@@ -22,6 +23,7 @@ from vramledger.plan.read import read_plan
 from vramledger.record.durable import replace_file
 from vramledger.simulate.planned import is_plan
 from vramledger.simulate.run import NotServed, Question, simulate_case
+from vramledger.simulate.timing.carrying import refusals
 from vramledger.written_file import refuse_place
 
 if TYPE_CHECKING:
@@ -71,7 +73,16 @@ def proposed(asked: Mapping[str, Any], progress: "Progress") -> Proposed | str:
             return found.reason
         simulations[name] = found
         needs.append(scenario_need(name, found, confidence, progress))
-    proposal = propose(needs, budget, confidence, extras, restart_s)
+    proposal = replace(
+        propose(needs, budget, confidence, extras, restart_s),
+        no_evidence=tuple(
+            dict.fromkeys(
+                reason
+                for found in simulations.values()
+                for reason in refusals(found.deployment, found.question.fit)
+            )
+        ),
+    )
     return Proposed(proposal, expected_lines(simulations, proposal.needs))
 
 

@@ -15,6 +15,8 @@ from vramledger.methods.trialplan.decided import FAILS, HOLDS, OPEN, Decided, de
 from vramledger.methods.trialplan.item import Item
 from vramledger.methods.trialplan.trials_file import Expected, Trials
 from vramledger.named_file import read_text
+from vramledger.record.description import read_description
+from vramledger.record.document import Origin
 from vramledger.record.run import read_run
 from vramledger.trial.conduct.summary import summarise
 
@@ -75,6 +77,7 @@ class Page:
     missing: tuple[str, ...] = ()
     refusal: str = ""
     interrupted: bool = False
+    rehearsed: bool = False  # whether the server was a simulated one
 
     @property
     def standing(self) -> str:
@@ -116,6 +119,7 @@ def page_of(trials: Trials, folder: Path, budget: Budget) -> Page:
         budget=budget,
         lines=tuple(_lines(decided, expected)),
         items=ends,
+        rehearsed=any(_is_rehearsed(end.folder) for end in ends),
     )
 
 
@@ -132,6 +136,13 @@ def decided_by(folder: Path | None, confidence: float) -> tuple[Decided, ...]:
 def fails(folder: Path, confidence: float) -> bool:
     """Whether a line of the contract fails in the run of a folder."""
     return any(line.standing == FAILS for line in decided_by(folder, confidence))
+
+
+def _is_rehearsed(folder: Path | None) -> bool:
+    try:
+        return folder is not None and read_description(folder).origin is Origin.REHEARSED
+    except VramError:
+        return False
 
 
 def _end(item: Item, trials: Trials, folder: Path, progress: Progress) -> ItemEnd:

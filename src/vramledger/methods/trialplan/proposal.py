@@ -55,6 +55,7 @@ class Proposal:
     left_out: tuple[Item, ...]
     lines: tuple[LineChance, ...]
     restart_s: float = RESTART_S
+    no_evidence: tuple[str, ...] = ()  # why the step times of the simulations are none here
 
     @property
     def seconds(self) -> float:

@@ -47,6 +47,14 @@ class OwnPrompts:
             )
         return maker.with_messages(json.dumps(found).encode(), output_tokens)
 
+    def prompt(self, number: int) -> str | list[Any]:
+        """The text or the messages of request `number`.
+
+        Raises:
+            BadInput: the line holds no prompt.
+        """
+        return self._prompt(number % len(self._lines))
+
     def check(self) -> None:
         """Read every line once.
 

@@ -1,0 +1,130 @@
+"""A server's answer, not streamed, as an `Answer`.
+
+Chats carry ``logprobs.content[]`` (https://platform.openai.com/docs/api-reference/chat/object), completions four lists side by
+side (https://platform.openai.com/docs/api-reference/completions/object); llama.cpp writes both in the form of chats.
+"""
+
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import replace
+from math import isfinite
+from typing import TYPE_CHECKING, Any, Final
+
+from vramledger.methods.shadow.answer import OK, Answer, Step, token_hash
+from vramledger.trial.server.asking import Refused
+
+if TYPE_CHECKING:
+    from vramledger.trial.sampling.fetching import Fetched
+
+_WORDS: Final = re.compile(r"\s*\S+")
+_BAD: Final = Answer("bad_json")
+
+
+def read_answer(found: "Fetched | Refused") -> Answer:
+    """The answer; what cannot be read is one with the class of its failure."""
+    if isinstance(found, Refused):
+        return Answer(found.error_class)
+    try:
+        document = json.loads(found.body)
+    except (ValueError, RecursionError):
+        return _BAD
+    return answer_of(document)
+
+
+def answer_of(document: Any) -> Answer:
+    """The first choice of an answer's JSON."""
+    choices = _of(document, "choices")
+    choice = choices[0] if isinstance(choices, list) and choices else None
+    message = _of(choice, "message")
+    text = _of(choice, "text") if message is None else _of(message, "content") or ""
+    if not isinstance(text, str):
+        return _BAD
+    steps = _steps(_of(choice, "logprobs"))
+    usage = _of(document, "usage")
+    thought = _of(message, "reasoning_content") or _of(message, "reasoning")
+    said = (_string(thought) or "") + text
+    return Answer(
+        OK,
+        steps or _words(said),
+        _string(_of(choice, "finish_reason")) or "",
+        _count(_of(usage, "prompt_tokens")),
+        _count(_of(usage, "completion_tokens")),
+        "tokens" if steps else "words",
+        said,
+    )
+
+
+def as_words(answer: Answer) -> Answer:
+    """The answer as words of its text, as if its server had told no tokens."""
+    return replace(answer, steps=_words(answer.text), unit="words", output_tokens=None)
+
+
+def _words(text: str) -> tuple[Step, ...]:
+    return tuple(
+        Step(token_hash(word.encode(errors="surrogatepass"))) for word in _WORDS.findall(text)
+    )
+
+
+def _steps(logprobs: Any) -> tuple[Step, ...]:
+    content = _of(logprobs, "content")
+    if isinstance(content, list):
+        return tuple(_chat_step(each) for each in content if _of(each, "token") is not None)
+    tokens, own = _of(logprobs, "tokens"), _of(logprobs, "token_logprobs")
+    if not isinstance(tokens, list):
+        return ()
+    top = _of(logprobs, "top_logprobs")
+    return tuple(
+        _text_step(str(token), _at(own, place), _at(top, place))
+        for place, token in enumerate(tokens)
+    )
+
+
+def _chat_step(entry: Any) -> Step:
+    listed = _of(entry, "top_logprobs")
+    others = listed if isinstance(listed, list) else []
+    return _step(_key(entry), [(_key(each), _of(each, "logprob")) for each in (*others, entry)])
+
+
+def _text_step(token: str, own: Any, top: Any) -> Step:
+    others = top.items() if isinstance(top, Mapping) else ()
+    key = token_hash(token.encode(errors="surrogatepass"))
+    return _step(
+        key,
+        [*((token_hash(str(n).encode(errors="surrogatepass")), p) for n, p in others), (key, own)],
+    )
+
+
+def _step(key: str, listed: list[tuple[str, Any]]) -> Step:
+    """Without what is no log probability; a server that tells nothing of the others has told no distribution."""
+    sound = {name: min(0.0, float(p)) for name, p in listed if _is_number(p)}
+    return Step(key, sound if len(sound) > 1 else {})
+
+
+def _key(entry: Any) -> str:
+    """By its bytes where they are told: parts of a character look alike as text."""
+    token, told = _string(_of(entry, "token")) or "", _of(entry, "bytes")
+    if isinstance(told, list) and told and all(isinstance(b, int) and 0 <= b < 256 for b in told):
+        return token_hash(bytes(told))
+    return token_hash(token.encode(errors="surrogatepass"))
+
+
+def _is_number(found: Any) -> bool:
+    return isinstance(found, int | float) and not isinstance(found, bool) and isfinite(found)
+
+
+def _of(found: Any, name: str) -> Any:
+    return found.get(name) if isinstance(found, dict) else None
+
+
+def _at(found: Any, place: int) -> Any:
+    return found[place] if isinstance(found, list) and place < len(found) else None
+
+
+def _string(found: Any) -> str | None:
+    return found if isinstance(found, str) else None
+
+
+def _count(found: Any) -> int | None:
+    sound = isinstance(found, int) and not isinstance(found, bool) and found >= 0
+    return found if sound else None
