@@ -15,10 +15,11 @@ _PATIENCE_S = 120
 
 @dataclass(frozen=True)
 class Cluster:
-    """Where it answers: programs on its machine, and clients from outside."""
+    """Where it answers: programs on its machine, and clients from outside; its files lie in `home`."""
 
     inside: str
     outside: str
+    home: Path
 
 
 @contextmanager
@@ -39,7 +40,7 @@ def running(home: Path, cores: int) -> Iterator[Cluster]:
     ):
         try:
             _wait_for(log, head)
-            yield Cluster(f"127.0.0.1:{port}", f"ray://127.0.0.1:{client_port}")
+            yield Cluster(f"127.0.0.1:{port}", f"ray://127.0.0.1:{client_port}", home)
         finally:
             head.terminate()
             head.wait(timeout=_PATIENCE_S)

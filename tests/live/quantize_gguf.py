@@ -20,13 +20,14 @@ def rounded(weights: "np.ndarray", bits: int, group: int) -> "np.ndarray":
     most = 2 ** (bits - 1) - 1
     grouped = weights.reshape(-1, group or weights.shape[1])
     scale = np.maximum(abs(grouped).max(axis=1, keepdims=True), 1e-8) / most
-    return (np.clip(np.rint(grouped / scale), -most - 1, most) * scale).reshape(weights.shape)
+    near: np.ndarray = np.clip(np.rint(grouped / scale), -most - 1, most) * scale
+    return near.reshape(weights.shape)
 
 
 def main(source: str, out: str, bits: int, group: int) -> None:
     """Write the other file."""
     reader = GGUFReader(source)
-    writer = GGUFWriter(out, reader.get_field(_ARCHITECTURE).contents())
+    writer = GGUFWriter(out, reader.fields[_ARCHITECTURE].contents())
     for field in reader.fields.values():
         if field.name.startswith("GGUF.") or field.name in (_ARCHITECTURE, "general.file_type"):
             continue

@@ -20,3 +20,13 @@ def need_full(verb: str, modules: tuple[str, ...] = FULL) -> None:
             f"{verb} needs {', '.join(absent)}, which the base installation leaves out; run "
             "pip install 'vramledger[full]'."
         )
+
+
+def need_ray() -> None:
+    """Refuse where Ray is absent.
+
+    Raises:
+        BadInput: with what to install.
+    """
+    if find_spec("ray") is None:
+        raise BadInput("--ray needs Ray; run pip install 'vramledger[full,ray]'.")

@@ -1,10 +1,10 @@
 """The options of ``vram sweep`` as a sweep, carried out."""
 
 from collections.abc import Mapping
-from importlib.util import find_spec
 from typing import Any, Final
 
 from vramledger.cli.limit_option import with_limits
+from vramledger.cli.needs import need_ray
 from vramledger.cli.simulate import command as simulate
 from vramledger.cli.simulate_asked import question_of
 from vramledger.cli.workload.progress_bar import progress_bar
@@ -145,16 +145,6 @@ def workers_of(asked: Mapping[str, Any]) -> Workers:
         need_ray()
         return RayWorkers(asked["ray"])
     return LocalWorkers(asked["jobs"] or cores())
-
-
-def need_ray() -> None:
-    """Refuse where Ray is absent.
-
-    Raises:
-        BadInput: with what to install.
-    """
-    if find_spec("ray") is None:
-        raise BadInput("--ray needs Ray; run pip install 'vramledger[full,ray]'.")
 
 
 def _defaults(launch: str) -> dict[str, Any]:

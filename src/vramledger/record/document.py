@@ -79,11 +79,11 @@ class Clock(Part):
     )
     offsets_s: dict[str, float] = Field(
         default_factory=dict,
-        description="map from a server (`target-0`) to its clock less ours, in seconds",
+        description="map from a server (`target-0`), or a client worker elsewhere (`worker-0`), to its clock less ours, in seconds",
     )
     offset_errors_s: dict[str, float] = Field(
         default_factory=dict,
-        description="map from a server to by how much that may be off, either way, in seconds",
+        description="map from each of them to by how much that may be off, either way, in seconds",
     )
 
 

@@ -85,6 +85,11 @@ class RecordedRun:
             self._journal.close()
 
     @property
+    def description(self) -> "Description":
+        """What the run says of itself so far."""
+        return self._description
+
+    @property
     def closed(self) -> bool:
         """Whether its tables are made and it takes no more records."""
         return self._closed

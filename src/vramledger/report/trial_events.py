@@ -92,7 +92,18 @@ def _xid(details: _Details) -> str:
     return f"the driver reported Xid {details['xid']} of {details['gpu']}"
 
 
+def _clocks(details: _Details) -> str:
+    workers = details["workers"]
+    hosts = sorted({each["host"] for each in workers.values()})
+    worst = max((each["error_s"] for each in workers.values()), default=0.0)
+    return (
+        f"{len(workers)} workers on {', '.join(hosts)} sent; their clocks are aligned with this one to within "
+        f"{worst * 1e3:.3g} ms, drift while the load ran included"
+    )
+
+
 _SENTENCES: Final[Mapping[str, Callable[[_Details], str]]] = {
+    "client_clocks": _clocks,
     "gap_began": _gap,
     "server_restarted": _restarted,
     "counters_fell": _fell,

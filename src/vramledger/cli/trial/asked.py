@@ -7,6 +7,7 @@ from math import isfinite
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+from vramledger.cli.needs import need_ray
 from vramledger.cli.workload.operator import seconds
 from vramledger.errors import BadInput
 from vramledger.record.naming import folder_name
@@ -72,6 +73,7 @@ def trial_asked(asked: Mapping[str, Any]) -> TrialAsked:
         acceptance_length=_acceptance(asked["acceptance_length"]),
         trace_ids=asked["trace_ids"],
         stages=asked["stages"],
+        ray=_ray(asked.get("ray")),
     )
 
 
@@ -144,6 +146,12 @@ def _interval(text: str) -> float:
             "unseen; take 10s or less. A number without a unit is in seconds: write 250ms for a quarter of one."
         )
     return found
+
+
+def _ray(address: str | None) -> str | None:
+    if address is not None:
+        need_ray()
+    return address
 
 
 def _acceptance(given: float | None) -> float | None:

@@ -79,6 +79,11 @@ _OPTIONS: Final = (
         "--workers", type=click.IntRange(1, 256), help="Client processes; cores less one."
     ),
     click.option(
+        "--ray",
+        metavar="ADDRESS",
+        help="A Ray cluster whose machines send: auto, HOST:PORT, ray://HOST:PORT; one worker a core by default.",
+    ),
+    click.option(
         "--cold", is_flag=True, help="No warm-up; the prefix cache is emptied if it can be."
     ),
     click.option(

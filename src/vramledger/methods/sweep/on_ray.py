@@ -1,14 +1,13 @@
 """Points simulated by the machines of a Ray cluster."""
 
-import socket
 import tempfile
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
 
 from vramledger import __version__
+from vramledger.cluster import connected
 from vramledger.errors import BadInput, CannotKnow
 from vramledger.frozen import frozen
 from vramledger.methods.sweep.base import Base
@@ -17,9 +16,6 @@ from vramledger.methods.sweep.evaluate import Evaluator
 from vramledger.methods.sweep.point import Point
 from vramledger.methods.sweep.row import Row
 
-_ON_THIS_MACHINE: Final = "auto"
-_CLIENT: Final = "ray://"
-_PATIENCE_S: Final = 10.0
 _IN_FLIGHT: Final = 4  # tasks handed out for each core of the cluster, so that none waits for us
 
 
@@ -42,7 +38,7 @@ class RayWorkers:
         """
         if not points:
             return
-        with _connected(self.address) as ray:
+        with connected(self.address) as ray:
             content = base.question.part.workload.read_bytes()
             given = (ray.put(base), base_digest, ray.put(content), __version__)
             yield from self._answers(ray, given, points)
@@ -81,42 +77,6 @@ class RayWorkers:
                 "again, with -o to keep what is done."
             ) from None
         return rows
-
-
-@contextmanager
-def _connected(address: str) -> "Iterator[Any]":
-    import logging
-
-    import ray
-
-    try:
-        _refuse_silence(address)
-        ray.init(address=address, log_to_driver=False, logging_level=logging.ERROR)
-    except (ConnectionError, ValueError, RuntimeError, OSError, ImportError) as error:
-        said = " ".join(str(error).split()).rstrip(".")
-        raise BadInput(
-            f"No Ray cluster answers at {address} ({said[:200]}); start one with ray start --head and "
-            "give its address, or leave --ray out to use the cores here."
-        ) from None
-    try:
-        yield ray
-    finally:
-        ray.shutdown()
-
-
-def _refuse_silence(address: str) -> None:
-    """Raise OSError where nobody listens at a host and port, for which Ray itself waits for minutes.
-
-    Raises:
-        ValueError: it is neither ``auto`` nor a host and a port.
-    """
-    if address == _ON_THIS_MACHINE:
-        return
-    host, colon, port = address.removeprefix(_CLIENT).rpartition(":")
-    if not colon or not port.isdigit():
-        raise ValueError("it is neither auto nor HOST:PORT")
-    with socket.create_connection((host, int(port)), timeout=_PATIENCE_S):
-        pass
 
 
 def _evaluate(

@@ -26,7 +26,7 @@ class TrialAsked:
     processes, None for one a core less one. `cold` leaves out the warm-up and asks the server to empty its prefix cache.
     `drain_s` is how long requests may be under way after the last was due. `asked` is the deployment that was ordered, `contract` what was promised. `acceptance_length` is what the user set
     on the server for drafts, tokens a step. With `trace_ids` requests can be told apart in the logs of others; `stages` is such
-    a log, read when the load is over.
+    a log, read when the load is over. `ray` is a cluster whose machines send, in place of this one.
     """
 
     url: str
@@ -58,3 +58,4 @@ class TrialAsked:
     acceptance_length: float | None = None
     trace_ids: bool = False
     stages: Path | None = None
+    ray: str | None = None

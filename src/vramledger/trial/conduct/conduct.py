@@ -60,7 +60,9 @@ def conduct(asked: TrialAsked, folder: Path, watch: Watch) -> Conducted:
         KeyboardInterrupt: Ctrl-C, SIGTERM or the loss of the terminal, before or after the measured part.
     """
     refuse_folder(folder)
-    check_sockets(asked.closed, _workers(asked))
+    asked = replace(asked, workers=_workers(asked))
+    if asked.ray is None:
+        check_sockets(asked.closed, asked.workers or 1)
     with _scratch(folder) as scratch:
         watch.phase("asking the server, counting its tokens")
         found = approach(asked, scratch)
@@ -189,7 +191,8 @@ def _standing(
         else found.target,
         load=job,
         load_sha256=file_sha256(source),
-        workers=_workers(asked),
+        workers=asked.workers or 1,
+        ray=asked.ray,
         zero_ns=time.monotonic_ns(),
         boot_id=boot_id(),
         metrics_url=found.facts.metrics_url,
@@ -213,10 +216,18 @@ def _standing(
 
 
 def _workers(asked: TrialAsked) -> int:
-    """As asked, else one a core less one for this process; in a closed loop no more than there are places."""
-    cores = len(os.sched_getaffinity(0))
-    wanted = asked.workers or min(max(cores - 1, 1), _MOST_WORKERS)
+    """As asked, else one a core; in a closed loop no more than there are places."""
+    wanted = asked.workers or min(_cores(asked), _MOST_WORKERS)
     return wanted if asked.closed is None else max(min(wanted, asked.closed), 1)
+
+
+def _cores(asked: TrialAsked) -> int:
+    """For workers: those of the cluster, or those here less one for this process."""
+    if asked.ray is None:
+        return max(len(os.sched_getaffinity(0)) - 1, 1)
+    from vramledger.trial.elsewhere.crew import cores_of
+
+    return cores_of(asked.ray)
 
 
 @contextmanager

@@ -10,7 +10,8 @@ from vramledger.errors import CannotKnow
 from vramledger.frozen import frozen
 from vramledger.record.recorded_run import RecordedRun
 from vramledger.trial.client.job import WorkerJob, places_of
-from vramledger.trial.conduct.crew import Crew, Worker
+from vramledger.trial.conduct.crew import Workers, all_done, all_ready
+from vramledger.trial.conduct.hired import hired
 from vramledger.trial.conduct.interrupts import Interrupts
 from vramledger.trial.conduct.on_interrupt import OnInterrupt
 from vramledger.trial.conduct.standing import Standing
@@ -20,7 +21,6 @@ from vramledger.trial.sampling import Sampler
 
 _LISTEN_S: Final = 0.1
 _SHOW_S: Final = 0.5
-_HEAD_START_NS: Final = 200_000_000
 _GIVING_UP_S: Final = 20.0
 _REPORTED: Final = ("how", "sent", "ended", "failures", "tokens", "late_s", "health")
 
@@ -99,12 +99,12 @@ class Conductor:
         Raises:
             VramError: a worker could not go on, or what was seen could not be recorded.
         """
-        with Interrupts() as interrupts, Crew(jobs) as crew:
+        with Interrupts() as interrupts, hired(self._standing, jobs, self._run) as crew:
             for worker in crew.workers:
-                self._note("worker_started", writer=worker.name, pid=worker.process.pid)
+                self._note("worker_started", writer=worker.name, **worker.about)
             self._await_ready(crew, interrupts)
             self._start(crew)
-            while not crew.all_done:
+            while not all_done(crew):
                 self._hear(crew, _LISTEN_S)
                 self._sampler.check()
                 self._heed(crew, interrupts)
@@ -122,14 +122,14 @@ class Conductor:
     def _note(self, event: str, **details: Any) -> None:
         self._run.note(self.now_s, event, **details)
 
-    def _await_ready(self, crew: Crew, interrupts: Interrupts) -> None:
-        while not crew.all_ready:
+    def _await_ready(self, crew: Workers, interrupts: Interrupts) -> None:
+        while not all_ready(crew):
             self._hear(crew, _LISTEN_S)
             self._heed(crew, interrupts)
 
-    def _start(self, crew: Crew) -> None:
+    def _start(self, crew: Workers) -> None:
         """Second `position_s` of the load is now, or nearly."""
-        start_ns = time.monotonic_ns() + _HEAD_START_NS
+        start_ns = time.monotonic_ns() + crew.head_start_ns
         load_zero_ns = start_ns - round(self._position_s * 1e9)
         load_zero_s = (load_zero_ns - self._standing.zero_ns) / 1e9
         before = self._zero_before_s
@@ -146,7 +146,7 @@ class Conductor:
         crew.tell(f"start {load_zero_ns}")
         self._watch.phase("measuring")
 
-    def _hear(self, crew: Crew, seconds: float) -> None:
+    def _hear(self, crew: Workers, seconds: float) -> None:
         for worker, report in crew.listen(seconds):
             self._recent.add(self.now_s, report)
             if report["event"] == "ended":
@@ -155,7 +155,7 @@ class Conductor:
         if failed:
             raise failed[0]
 
-    def _heed(self, crew: Crew, interrupts: Interrupts) -> None:
+    def _heed(self, crew: Workers, interrupts: Interrupts) -> None:
         """Act on what was interrupted since the last look: drain first if so wished, cancel the second time."""
         if interrupts.count <= self._heeded:
             return
@@ -170,7 +170,7 @@ class Conductor:
         else:
             self._cancel(crew)
 
-    def _mind_the_end(self, crew: Crew) -> None:
+    def _mind_the_end(self, crew: Workers) -> None:
         """Cancel what is under way too long after the last request was sent, and end what does not heed that."""
         sent = sum((worker.ended or worker.progress).get("sent", 0) for worker in crew.workers)
         now = self.now_s
@@ -205,27 +205,25 @@ class Conductor:
     def _load_is_over(self, now: float) -> bool:
         return not self._is_unbounded and now > self._over_s()
 
-    def _cancel(self, crew: Crew) -> None:
+    def _cancel(self, crew: Workers) -> None:
         self._watch.phase("ending what is under way")
         crew.tell("cancel")
         self._cancelled_s = self.now_s
 
-    def _show(self, crew: Crew) -> None:
+    def _show(self, crew: Workers) -> None:
         now = self.now_s
         if now - self._shown_s >= _SHOW_S:
             self._shown_s = now
             seen = self._recent.snapshot(now, crew.workers, self._sampler)
             self._watch.show(replace(seen, over_s=None if self._is_unbounded else self._over_s()))
 
-    def _take_leave(self, crew: Crew) -> tuple[str, ...]:
+    def _take_leave(self, crew: Workers) -> tuple[str, ...]:
         """Say who was lost."""
         lost = [worker for worker in crew.workers if worker.lost]
         for worker in lost:
-            self._note("worker_lost", writer=worker.name, why=_end_of(worker))
+            self._note("worker_lost", writer=worker.name, why=worker.end_words())
+        said = crew.finish()
         self._note("phase", name="drained", how=self._how)
+        if said:
+            self._note("client_clocks", **said)
         return tuple(worker.name for worker in lost)
-
-
-def _end_of(worker: Worker) -> str:
-    code = worker.process.wait()
-    return f"signal {-code}" if code < 0 else f"exit code {code}"

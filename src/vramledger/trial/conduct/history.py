@@ -57,7 +57,7 @@ class Story:
 
 _TOLD = ("gap_began", "server_restarted", "counters_fell", "several_servers", "worker_lost", "gpu_xid",
          "gpu_ecc_errors", "drain_limit", "prefix_cache_reset", "resumed", "interrupted",
-         "stages_read", "stages_unread")  # fmt: skip
+         "stages_read", "stages_unread", "client_clocks")  # fmt: skip
 
 
 def story_of(entries: Sequence[Entry]) -> Story:

@@ -18,7 +18,7 @@ class Standing:
 
     `zero_ns` is second 0 of the run on CLOCK_MONOTONIC of the boot named by `boot_id`. `load_sha256` is of the file that
     `load` reads. `tokenizer` is a file that counts answers, where the server does not. `stages` is a file of stages,
-    on a clock that is `clock_ahead_s` ahead of ours, give or take `clock_error_s`. `warnings` stand beside every figure of the run; `unseen` is what could not be learned.
+    on a clock that is `clock_ahead_s` ahead of ours, give or take `clock_error_s`. `ray` is the cluster that workers are on, None for this machine. `warnings` stand beside every figure of the run; `unseen` is what could not be learned.
     """
 
     target: Target
@@ -42,6 +42,7 @@ class Standing:
     stages: str | None = None
     clock_ahead_s: float | None = None
     clock_error_s: float | None = None
+    ray: str | None = None
     warnings: tuple[str, ...] = ()
     unseen: tuple[str, ...] = ()
 
