@@ -7,10 +7,13 @@ from typing import Any
 from recorded_runs import UUID, measured_request
 from vramledger.methods.measured.observed import Judging
 from vramledger.methods.measured.subject import Stepping
-from vramledger.methods.ramp.kept import Kept
+from vramledger.methods.ramp.kept import SOAK, Kept
 from vramledger.methods.ramp.ramp import RampAsked, ramp
 from vramledger.methods.repeated.series import SCHEMA, Series, write_series
 from vramledger.methods.repeated.turns import Order, Side
+from vramledger.methods.soak.growth import growths
+from vramledger.methods.soak.segment import read_segment
+from vramledger.methods.soak.soak import Soak
 from vramledger.methods.subject import Axis, Range
 from vramledger.plan.contract_json import contract_to_json
 from vramledger.plan.requirement import Contract, LatencyLimit
@@ -19,6 +22,7 @@ from vramledger.record.outcome import Outcome
 from vramledger.record.recorded_run import RecordedRun
 from vramledger.record.samples import GpuSample, MetricKind, Sample
 from vramledger.report.ramp_json import ramp_json
+from vramledger.report.soak_json import soak_json
 from vramledger.trial.client.health import Health, Spread
 from vramledger.trial.conduct.asked import TrialAsked
 from vramledger.trial.conduct.standing import Standing
@@ -150,4 +154,17 @@ def small_series(folder: Path) -> Path:
         seen = Deployment(engine="vllm", engine_version=f"0.3{turn.side == Side.B:d}", model="m")
         small_trial(folder / turn.name, about=described(trial=trial, in_effect=seen))
     write_series(folder, {"schema": SCHEMA, "asked": asked.to_json()})
+    return folder
+
+
+def small_soak(folder: Path) -> Path:
+    """A soak of so many equal segments, of which one figure is told often enough."""
+    kept = Kept.begun(folder, SOAK, asked={}, workload_sha256="1" * 64)
+    place = small_trial(folder / "segment-001")
+    idle = {"kv_usage": 0.0}
+    segments = tuple(read_segment(place, 60.0 * each, idle, None) for each in range(14))
+    for each in segments:
+        kept.add(each.to_json())
+    found = Soak(folder, segments, growths(segments), (), 840.0)
+    kept.ended("over", soak_json(found))
     return folder

@@ -11,7 +11,7 @@ import pytest
 from answering_server import Scripted, answering
 from documents.json_keys import covers, documented, printed_paths
 from documents.runs import examples_folder
-from recorded_trials import small_ramp, small_series, small_trial
+from recorded_trials import small_ramp, small_series, small_soak, small_trial
 from vramledger.cli.main import run
 
 PAGE = Path(__file__).parents[2] / "docs" / "reference" / "json.md"
@@ -56,6 +56,7 @@ RUNS = (
     ("trial", "show", "trials/trial"),
     ("trial", "show", "repeated"),
     ("trial", "show", "ramp"),
+    ("trial", "show", "soak"),
     ("trial", "list", "trials"),
     ("trial", "import", str(IMPORTS / "vllm_bench.json"), "-o", "imported"),
     ("trial", "plan", "short-plan.yaml", "--hours", "1", "--also", "max-num-seqs=8"),
@@ -97,6 +98,7 @@ def answers() -> list[Any]:
         small_trial(place / "trials" / "trial")
         small_series(place / "repeated")
         small_ramp(place / "ramp")
+        small_soak(place / "soak")
         (place / "short-plan.yaml").write_text(SHORT_PLAN, encoding="utf-8")
         (place / "trials.yaml").write_text(TRIALS, encoding="utf-8")
         (place / "kv.json").write_text(json.dumps(answer("ledger", LAUNCH, *GPU)), encoding="utf-8")

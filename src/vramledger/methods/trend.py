@@ -2,11 +2,11 @@
 
 The errors of a least-squares line are alike in neighbours, so their first-order correlation is found, corrected for the bias
 that a fitted line gives it (by (2 + 4 r) / n, M. G. Kendall, Note on Bias in the Estimation of Autocorrelation, Biometrika 41,
-1954), and taken out (generalised least squares, G. W. Prais and C. B. Winsten's way, statsmodels' GLSAR). What is left gets the error of
+1954), and taken out (generalised least squares, G. W. Prais and C. B. Winsten's way, by statsmodels). What is left gets the error of
 W. K. Newey and K. D. West (Econometrica 55, 1987) with S = 1.3 sqrt(n) neighbours, held against Student's t with 3 n / (2 S) degrees of
 freedom (E. Lazarus, D. J. Lewis, J. H. Stock and M. W. Watson, HAR Inference, Journal of Business and Economic Statistics 36, 2018).
 The larger of that error and the plain one counts. Of series without a trend, first-order correlation 0 to 0.9, one in a
-hundred is to be called rising at a level of 0.01: it is 0 to 3 of a hundred at 60 values, 0 to 5 at 30.
+hundred is to be called rising at a level of 0.01: it is 0 to 5 of a hundred (docs/explanation/ramp.md has the figures).
 """
 
 from math import ceil, sqrt
@@ -82,7 +82,8 @@ def trend(t_s: "Floats", values: "Floats", level: float = 0.95) -> Trend | None:
 def _slope(t: "Floats", y: "Floats") -> "_Slope":
     """Of values that are scaled to 1, so that rounding can be told from scatter."""
     import numpy as np
-    from statsmodels.api import GLSAR, OLS, add_constant
+    from scipy.linalg import toeplitz
+    from statsmodels.api import GLS, OLS, add_constant
 
     span, size, count = float(np.ptp(t)), float(np.ptp(y)), len(t)
     if size == 0:
@@ -95,7 +96,7 @@ def _slope(t: "Floats", y: "Floats") -> "_Slope":
         return _Slope(float(OLS(scaled, design).fit().params[1]) * size / span, 0.0)
     alike = float(left[1:] @ left[:-1]) / squares
     alike = min(max((count * alike + 2) / (count - 4), 0.0), _MOST_ALIKE)
-    model = GLSAR(scaled, design, rho=[alike])
+    model = GLS(scaled, design, sigma=toeplitz(alike ** np.arange(count)))
     lags = {"maxlags": _lags(count), "use_correction": True}
     plain, robust = model.fit(), model.fit(cov_type="HAC", cov_kwds=lags)
     error = max(float(plain.bse[1]), float(robust.bse[1]))

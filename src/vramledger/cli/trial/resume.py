@@ -19,18 +19,25 @@ def command(run: Path, *, close: bool, as_json: bool) -> int:
     What was due in the meantime is sent as much later as the pause was long. Where the server, the workload or the clock
     is gone, the run is closed as it is and the reason said.
 
-    Of a folder of vram trial repeat, the repetitions that are missing are made; of one of vram trial ramp, the steps.
+    Of a folder of vram trial repeat, the repetitions that are missing are made; of one of vram trial ramp
+    or soak, the steps or segments.
     """
     need_full("vram trial resume", MODULES)
-    from vramledger.methods.ramp.kept import is_ramp
+    from vramledger.methods.ramp.kept import SOAK, is_kept
     from vramledger.methods.repeated.series import is_series
 
     if is_series(run):
         from vramledger.cli.trial.repeat_shown import go_on
 
         return go_on(run, close=close, as_json=as_json)
-    if is_ramp(run):
+    if is_kept(run):
         return _resume_ramp(run, close=close, as_json=as_json)
+    if is_kept(run, SOAK):
+        from vramledger.cli.trial.ramp import RAMP_MODULES
+        from vramledger.cli.trial.soak_run import resume_soak
+
+        need_full("vram trial resume of a soak", RAMP_MODULES)
+        return resume_soak(run, close=close, as_json=as_json)
     from vramledger.cli.trial.live_view import live_view
     from vramledger.cli.trial.shown import show_run
     from vramledger.trial.conduct.resume import close_only, resume

@@ -14,7 +14,7 @@ from vramledger.cli.trial.needs import READING
 def command(run: Path, *, as_json: bool) -> int:
     """The summary of a trial, of a series of repetitions or of a ramp, worked out anew from its records."""
     need_full("vram trial show", READING)
-    from vramledger.methods.ramp.kept import is_ramp
+    from vramledger.methods.ramp.kept import SOAK, is_kept
     from vramledger.methods.repeated.series import is_series
 
     if is_series(run):
@@ -22,10 +22,15 @@ def command(run: Path, *, as_json: bool) -> int:
 
         need_full("vram trial show of repetitions", (*READING, "scipy"))
         return show_series(run, as_json=as_json)
-    if is_ramp(run):
+    if is_kept(run):
         from vramledger.cli.trial.ramp_shown import show_ramp
 
         return show_ramp(run, as_json=as_json)
+    if is_kept(run, SOAK):
+        from vramledger.cli.trial.soak_run import show_soak
+
+        need_full("vram trial show of a soak", (*READING, "scipy", "statsmodels"))
+        return show_soak(run, as_json=as_json)
     from vramledger.cli.trial.shown import show_run
 
     return show_run(run, as_json=as_json)

@@ -1,4 +1,4 @@
-"""``ramp.json``: what a ramp was asked, and its steps as they end, so that it can go on where it was cut off."""
+"""``ramp.json`` and ``soak.json``: what was asked, and what has ended of it, so that it can go on where it was cut off."""
 
 import json
 from collections.abc import Mapping
@@ -6,22 +6,34 @@ from pathlib import Path
 from typing import Any, Final
 
 from vramledger.errors import BadInput
+from vramledger.frozen import frozen
 from vramledger.methods.measured.subject import Step
 from vramledger.record.closing import writable
 from vramledger.record.durable import replace_file
 
-FILE: Final = "ramp.json"
-SCHEMA: Final = "vramledger.ramp-record/1"
+
+@frozen
+class Form:
+    """A record's file, its schema, the verb that writes it, and the list it grows by."""
+
+    file: str
+    schema: str
+    verb: str
+    parts: str
+
+
+RAMP: Final = Form("ramp.json", "vramledger.ramp-record/1", "ramp", "steps")
+SOAK: Final = Form("soak.json", "vramledger.soak-record/1", "soak", "segments")
 
 
 class Kept:
-    """The file of one ramp; it is on disk after each call."""
+    """The file of one ramp or soak; it is on disk after each call."""
 
-    def __init__(self, folder: Path, content: dict[str, Any]) -> None:
-        self.folder, self.content = folder, content
+    def __init__(self, folder: Path, content: dict[str, Any], form: Form = RAMP) -> None:
+        self.folder, self.content, self._form = folder, content, form
 
     @classmethod
-    def begun(cls, folder: Path, **about: Any) -> "Kept":
+    def begun(cls, folder: Path, form: Form = RAMP, **about: Any) -> "Kept":
         """A new ramp in a folder that is empty or not there.
 
         Raises:
@@ -29,33 +41,34 @@ class Kept:
         """
         if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
             raise BadInput(
-                f"{folder} is there already and not empty; name a new folder with -o, or go on with a ramp by "
+                f"{folder} is there already and not empty; name a new folder with -o, or go on with what is there by "
                 f"vram trial resume {folder}."
             )
         with writable(folder):
             folder.mkdir(parents=True, exist_ok=True)
-        kept = cls(
-            folder, {"schema": SCHEMA, "state": "running", **about, "steps": [], "result": None}
-        )
+        empty: dict[str, Any] = {form.parts: [], "result": None}
+        kept = cls(folder, {"schema": form.schema, "state": "running", **about, **empty}, form)
         kept._write()
         return kept
 
     @classmethod
-    def again(cls, folder: Path) -> "Kept":
-        """A ramp that goes on; its steps are told anew.
+    def again(cls, folder: Path, form: Form = RAMP) -> "Kept":
+        """What goes on; the steps of a ramp are told anew.
 
         Raises:
             BadInput: there is none, or its file is damaged.
         """
-        content = read_kept(folder)
-        kept = cls(folder, {**content, "state": "running", "steps": [], "result": None})
+        content = read_kept(folder, form)
+        parts: list[Any] = [] if form is RAMP else content[form.parts]
+        told = {**content, "state": "running", form.parts: parts, "result": None}
+        kept = cls(folder, told, form)
         kept._write()
         return kept
 
     def step(self, step: Step) -> None:
         """A step has ended."""
         waited = step.waited
-        self.content["steps"].append(
+        self.add(
             {
                 "level": step.level,
                 "attempt": step.attempt,
@@ -65,6 +78,10 @@ class Kept:
                 "inconclusive": list(step.read.open),
             }
         )
+
+    def add(self, part: Mapping[str, Any]) -> None:
+        """A step or a segment has ended."""
+        self.content[self._form.parts].append(dict(part))
         self._write()
 
     def ended(self, state: str, result: Mapping[str, Any]) -> None:
@@ -75,26 +92,26 @@ class Kept:
     def _write(self) -> None:
         text = json.dumps(self.content, indent=1, ensure_ascii=False, allow_nan=False)
         with writable(self.folder):
-            replace_file(self.folder / FILE, text.encode() + b"\n")
+            replace_file(self.folder / self._form.file, text.encode() + b"\n")
 
 
-def is_ramp(folder: Path) -> bool:
-    """Whether a ramp was made there."""
-    return (folder / FILE).is_file()
+def is_kept(folder: Path, form: Form = RAMP) -> bool:
+    """Whether such a record lies there."""
+    return (folder / form.file).is_file()
 
 
-def read_kept(folder: Path) -> dict[str, Any]:
-    """What ramp.json holds.
+def read_kept(folder: Path, form: Form = RAMP) -> dict[str, Any]:
+    """What the record holds.
 
     Raises:
         BadInput: it is none that vram wrote.
     """
     try:
-        content = json.loads((folder / FILE).read_text(encoding="utf-8"))
+        content = json.loads((folder / form.file).read_text(encoding="utf-8"))
     except (OSError, ValueError):
         content = None
-    if not isinstance(content, dict) or content.get("schema") != SCHEMA:
+    if not isinstance(content, dict) or content.get("schema") != form.schema:
         raise BadInput(
-            f"{folder / FILE} is no record of a ramp; name a folder that vram trial ramp wrote."
+            f"{folder / form.file} is no record of a {form.verb}; name a folder that vram trial {form.verb} wrote."
         )
     return content
