@@ -56,7 +56,7 @@ def quiet(_done: int, _of_all: int) -> None:
     [
         ("spread", "H100-80GB-SXM", 100, 0.02),
         ("spread", "L40S", 130, 0.02),
-        ("alike", "H100-80GB-SXM", 100, 0.02),
+        ("alike", "H100-80GB-SXM", 100, 0.03),
         ("long tails", "H100-80GB-SXM", 100, 0.02),
         ("long tails", "L40S", 300, 0.1),  # more than the cache holds: preemptions differ
     ],

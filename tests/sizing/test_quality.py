@@ -31,7 +31,7 @@ def test_a_plan_names_its_evidence() -> None:
     assert evidence_named(QualityEvidence()) == ()
     assert evidence_named(QualityEvidence("results/shadow.json", 0.98)) == (
         (
-            "A smaller precision must show agreement of at least 98.0% in results/shadow.json; it was "
-            "not read here."
+            "A smaller precision must show agreement of at least 98.0% in results/shadow.json; it is not "
+            "there yet, and vram trial shadow -o results/shadow.json writes it."
         ),
     )

@@ -117,7 +117,7 @@ def _whole_batches(
                 yield batch
         except StopIteration:
             return
-        except (pa.ArrowException, OSError):
+        except (pa.ArrowException, OSError, UnicodeDecodeError):
             torn(path)
 
 

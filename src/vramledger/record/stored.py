@@ -139,7 +139,7 @@ def _readable(path: Path) -> Iterator[None]:
 
     try:
         yield
-    except (pa.ArrowException, OSError):
+    except (pa.ArrowException, OSError, UnicodeDecodeError):
         raise BadInput(
             f"{path} is not a Parquet file, or a damaged one; use an unchanged copy of the run."
         ) from None

@@ -98,7 +98,7 @@ def read_metadata(path: Path) -> Stored:
         try:
             found = pq.ParquetFile(file.stream)
             metadata, rows = found.schema_arrow.metadata or {}, found.metadata.num_rows
-        except (pa.ArrowException, OSError):
+        except (pa.ArrowException, OSError, UnicodeDecodeError):
             raise BadInput(
                 f"{path} is not a Parquet file, or a damaged one; `vram workload import` makes "
                 "workloads of logs."
@@ -129,7 +129,7 @@ def read_batches(
             for batch in found.iter_batches(batch_size=at_once, columns=list(columns)):
                 _check_finite(batch, path)
                 yield batch
-    except (pa.ArrowException, OSError):
+    except (pa.ArrowException, OSError, UnicodeDecodeError):
         raise damaged(path) from None
 
 

@@ -30,7 +30,7 @@ def test_the_steady_state_is_what_a_long_run_comes_to(
     load = Load(1000, 200, concurrency, inf, recorded=lengths)
     run = Load(1000, 200, concurrency, 200 * concurrency, recorded=lengths)
     steady, long = played(load), played(run)
-    assert steady.tpot == pytest.approx(long.tpot, rel=0.02)
+    assert steady.tpot == pytest.approx(long.tpot, rel=0.03)
     assert steady.ttft == pytest.approx(long.ttft, rel=0.15)
     assert steady.tokens_per_s == pytest.approx(long.tokens_per_s, rel=0.05)
 

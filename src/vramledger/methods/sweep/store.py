@@ -121,7 +121,7 @@ def _read(path: Path, identity: Mapping[str, str]) -> list[Row]:
 
     try:
         table = pq.read_table(path)
-    except (OSError, pa.ArrowInvalid):
+    except (OSError, pa.ArrowInvalid, UnicodeDecodeError):
         raise BadInput(
             f"{path} is no Parquet file that can be read; name the results of a sweep, or a new file."
         ) from None

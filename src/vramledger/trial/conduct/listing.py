@@ -63,7 +63,7 @@ def _requests(place: Path) -> int | None:
     try:
         with pq.ParquetFile(place / REQUESTS.file) as file:
             metadata = file.metadata
-    except (pa.ArrowException, OSError):
+    except (pa.ArrowException, OSError, UnicodeDecodeError):
         return None
     column = metadata.schema.names.index("row")  # of a flat column as of a leaf
     groups = [metadata.row_group(number) for number in range(metadata.num_row_groups)]

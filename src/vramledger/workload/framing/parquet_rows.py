@@ -26,7 +26,7 @@ class ParquetRows:
 
         try:
             self._file = pq.ParquetFile(path)
-        except (pa.ArrowException, OSError):
+        except (pa.ArrowException, OSError, UnicodeDecodeError):
             raise BadInput(
                 f"{path} is a damaged Parquet file; fetch it again, or export it anew."
             ) from None
