@@ -78,7 +78,7 @@ def test_a_steady_state_is_the_same_predicted_and_simulated(
     load = Load(taken.input_mean, taken.output_mean, in_flight, recorded=taken)
     predicted = predict(case(card).deployment(), load)
     assert predicted.tpot.value == pytest.approx(simulated["tpot_s"], rel=tpot_within)
-    assert predicted.ttft.value == pytest.approx(simulated["ttft_s"], rel=0.12)
+    assert predicted.ttft.value == pytest.approx(simulated["ttft_s"], rel=0.15)
 
 
 def read(folder: Path, lengths: list[tuple[int, int]]) -> Offered:
