@@ -10,6 +10,7 @@ from vramledger.errors import BadInput
 _ON_THIS_MACHINE: Final = "auto"
 _CLIENT: Final = "ray://"
 _PATIENCE_S: Final = 10.0
+_NOT_READY: Final = "Initialization failure from server"
 
 
 @contextmanager
@@ -19,13 +20,11 @@ def connected(address: str) -> Iterator[Any]:
     Raises:
         BadInput: no cluster answers there, or Ray is not installed.
     """
-    import logging
-
     import ray
 
     try:
         _refuse_silence(address)
-        ray.init(address=address, log_to_driver=False, logging_level=logging.ERROR)
+        _attach(ray, address)
     except (ConnectionError, ValueError, RuntimeError, OSError, ImportError) as error:
         said = " ".join(str(error).split()).rstrip(".")
         raise BadInput(
@@ -36,6 +35,25 @@ def connected(address: str) -> Iterator[Any]:
         yield ray
     finally:
         ray.shutdown()
+
+
+def _attach(ray: Any, address: str) -> None:
+    """Connect; once more where the cluster's proxy had no server for a client ready, as a busy head has not.
+
+    Raises:
+        ConnectionError: it answers and takes nobody.
+    """
+    import logging
+
+    for last in (False, False, True):
+        try:
+            ray.init(address=address, log_to_driver=False, logging_level=logging.ERROR)
+        except ConnectionError as error:
+            if last or _NOT_READY not in str(error):
+                raise
+            ray.shutdown()
+        else:
+            return
 
 
 def _refuse_silence(address: str) -> None:
