@@ -7,8 +7,9 @@ import pytest
 from made_up_subjects import Holds, MadeUp, up_to
 from vramledger.methods.knee.find import find_knee, find_limits
 from vramledger.methods.knee.probes import Probes
+from vramledger.methods.knee.search import limit_of
 from vramledger.methods.simulated.knee import Finding, Side, SlowEnd
-from vramledger.methods.subject import Axis, Range, Verdict
+from vramledger.methods.subject import Axis, Goal, Range, Verdict
 from vramledger.report.knee_words import both, sentences
 
 LEVELS = Range(1.0, 0.25, 4.0, why_lowest="it is short", why_highest="it is long")
@@ -99,6 +100,17 @@ def test_uncertain_loads_below_one_that_fails_are_told() -> None:
     said = sentences(limits.contract, Axis.RATE)
     assert said[0] == "No load keeps the contract for certain: at 1/s (x1) it holds finds False."
     assert said[1].startswith("Below that it holds about as often as it fails: ")
+
+
+def test_a_search_that_was_ended_does_not_blame_the_highest_load() -> None:
+    probes = probes_of(up_to(9))
+    probes.verdict(1.0, Goal.CONTRACT)
+    assert sentences(limit_of(probes, Goal.CONTRACT), Axis.RATE) == [
+        (
+            "The contract holds at the highest load that was tried, 1/s (x1); its end was not reached, because "
+            "the search was ended before it."
+        )
+    ]
 
 
 def test_why_no_load_beyond_was_tried_is_said() -> None:

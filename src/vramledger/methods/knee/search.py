@@ -15,10 +15,13 @@ level that is clearly too much, and the higher ones that hold are told.
 from collections.abc import Callable
 from enum import StrEnum
 from math import sqrt
+from typing import Final
 
 from vramledger.frozen import frozen
 from vramledger.methods.knee.probes import Point, Probes
 from vramledger.methods.subject import Axis, Goal, Range, Verdict
+
+_ENDED_BEFORE: Final = "the search was ended before it"
 
 
 class Ending(StrEnum):
@@ -201,14 +204,19 @@ def limit_of(probes: Probes, goal: Goal) -> Limit:
             key=_level,
             default=None,
         ),
-        edge=_edge(probes.range, held, failed),
+        edge=_edge(probes, held, failed),
     )
 
 
-def _edge(levels: Range, held: Point | None, failed: Point | None) -> str:
+def _edge(probes: Probes, held: Point | None, failed: Point | None) -> str:
+    """Why there is nothing beyond the end, a part of a sentence; empty where the end was found."""
+    levels = probes.range
     if held is None:
         return levels.why_lowest
-    return levels.why_highest if failed is None else ""
+    if failed is not None:
+        return ""
+    highest = max(point.level for point in probes.points)
+    return levels.why_highest if highest >= levels.rounded(levels.highest) else _ENDED_BEFORE
 
 
 def _ending(held: Point | None, failed: Point | None) -> Ending:
