@@ -40,12 +40,10 @@ def repeat_json(
 
 def _verdict(found: Repeated) -> str | None:
     """holds, fails or not decided, of all contracts together; null without one."""
-    from vramledger.methods.measured.contract import Standing
+    from vramledger.methods.measured.contract import whole
 
-    standings = {side.standing for side in found.sides} - {None}
-    if not standings:
-        return None
-    return str(next(each for each in (Standing.FAILS, Standing.OPEN, Standing.HOLDS) if each in standings))  # fmt: skip
+    standing = whole(side.standing for side in found.sides if side.standing is not None)
+    return None if standing is None else str(standing)
 
 
 def _side(found: SideOf) -> dict[str, Any]:

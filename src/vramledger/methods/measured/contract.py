@@ -4,6 +4,7 @@ They are held against everything that was offered, from when it was due, with fa
 simulator (`simulate.judged`). One run gives figures without intervals: a line that barely holds may fail the next time.
 """
 
+from collections.abc import Iterable
 from dataclasses import replace
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any
@@ -34,6 +35,15 @@ class Standing(StrEnum):
     OPEN = "not decided"
 
 
+def whole(standings: Iterable[Standing], *, inconclusive: bool = False) -> Standing | None:
+    """Of several, one: what fails decides, then what is open; None of none. Inconclusive figures decide nothing."""
+    found = set(standings)
+    if found and inconclusive:
+        return Standing.OPEN
+    worst_first = (Standing.FAILS, Standing.OPEN, Standing.HOLDS)
+    return next((each for each in worst_first if each in found), None)
+
+
 @frozen
 class Promise:
     """One line of the contract with what was found, and why it is not decided where it is not."""
@@ -62,14 +72,7 @@ class Promised:
     @property
     def standing(self) -> Standing | None:
         """Of the whole: it fails with one line, and holds where every line does. None without a line."""
-        found = {line.standing for line in self.lines}
-        if not found:
-            return None
-        if self.inconclusive:
-            return Standing.OPEN
-        return next(
-            each for each in (Standing.FAILS, Standing.OPEN, Standing.HOLDS) if each in found
-        )
+        return whole((line.standing for line in self.lines), inconclusive=self.inconclusive)
 
 
 def promised(found: "Summary") -> Promised:

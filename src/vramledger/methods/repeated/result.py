@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from vramledger.frozen import frozen
-from vramledger.methods.measured.contract import Standing
+from vramledger.methods.measured.contract import Standing, whole
 from vramledger.methods.repeated.between import FEWEST
 from vramledger.methods.repeated.figures import FigureOfRuns, figures_of
 from vramledger.methods.repeated.lines import LineOfRuns, contract_of, lines_of_runs
@@ -31,12 +31,7 @@ class SideOf:
     @property
     def standing(self) -> Standing | None:
         """Of the contract as a whole; None without one."""
-        found = {line.standing for line in self.lines}
-        if not found:
-            return None
-        if self.inconclusive:
-            return Standing.OPEN
-        return next(each for each in (Standing.FAILS, Standing.OPEN, Standing.HOLDS) if each in found)  # fmt: skip
+        return whole((line.standing for line in self.lines), inconclusive=bool(self.inconclusive))
 
     @property
     def more(self) -> int | None:
