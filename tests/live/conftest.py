@@ -6,6 +6,7 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType
+from typing import NoReturn
 
 import pytest
 
@@ -24,15 +25,19 @@ def _prepare() -> ModuleType:
     return module
 
 
+def _without(reason: str) -> NoReturn:
+    """Skip, or fail where the tier is required."""
+    if os.environ.get("VRAM_LIVE_REQUIRED") == "1":
+        pytest.fail(reason)
+    pytest.skip(reason)
+
+
 @pytest.fixture(scope="session")
 def engine_python() -> Path:
     """The interpreter of the prepared environment; without one the test skips, or fails if asked to."""
     prepare = _prepare()
     if not prepare.is_ready():
-        reason = "the engine's environment is not prepared; run make live"
-        if os.environ.get("VRAM_LIVE_REQUIRED") == "1":
-            pytest.fail(reason)
-        pytest.skip(reason)
+        _without("the engine's environment is not prepared; run make live")
     python: Path = prepare.engine_python()
     return python
 
@@ -42,10 +47,7 @@ def llama_cpp_python() -> Path:
     """The interpreter with llama.cpp's server; without one the test skips, or fails if asked to."""
     prepare = _prepare()
     if not prepare.llama_cpp_is_ready():
-        reason = "llama.cpp's environment is not prepared; run make live"
-        if os.environ.get("VRAM_LIVE_REQUIRED") == "1":
-            pytest.fail(reason)
-        pytest.skip(reason)
+        _without("llama.cpp's environment is not prepared; run make live")
     python: Path = prepare.llama_cpp_python()
     return python
 
@@ -55,10 +57,7 @@ def smollm2() -> Path:
     """The file of a small model that speaks; without it the test skips, or fails if asked to."""
     prepare = _prepare()
     if not prepare.smollm2_is_ready():
-        reason = "the weights of SmolLM2 are not prepared; run make live"
-        if os.environ.get("VRAM_LIVE_REQUIRED") == "1":
-            pytest.fail(reason)
-        pytest.skip(reason)
+        _without("the weights of SmolLM2 are not prepared; run make live")
     weights: Path = prepare.smollm2_weights()
     return weights
 

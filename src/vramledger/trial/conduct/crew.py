@@ -6,6 +6,7 @@ import selectors
 import subprocess
 import sys
 import time
+from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from typing import Any, Final, Protocol, Self
 
@@ -18,7 +19,7 @@ _ENDING_S: Final = 15.0
 _COMMAND: Final = (sys.executable, "-m", "vramledger.trial.client.worker")
 
 
-class Worker:
+class Worker(ABC):
     """One worker, wherever it is. `progress` is its latest report, `ended` its last; `lost` that it went without one."""
 
     def __init__(self, name: str) -> None:
@@ -35,17 +36,17 @@ class Worker:
         return self.lost or self.ended is not None or self.failure is not None
 
     @property
+    @abstractmethod
     def about(self) -> Mapping[str, Any]:
         """What the journal says of it when it begins: its process id at least."""
-        raise NotImplementedError
 
+    @abstractmethod
     def tell(self, words: str) -> None:
         """Give it an order; one that is gone hears nothing."""
-        raise NotImplementedError
 
+    @abstractmethod
     def end_words(self) -> str:
         """How it went that was lost."""
-        raise NotImplementedError
 
     def heard(self, piece: bytes) -> tuple[Mapping[str, Any], ...]:
         """The whole reports in what it wrote; nothing means that it closed its end."""
