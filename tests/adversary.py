@@ -238,14 +238,20 @@ async def _tunnel(address: str, reader: asyncio.StreamReader, writer: asyncio.St
     host, _, port = address.rpartition(":")
     there_reader, there_writer = await asyncio.open_connection(host, int(port))
     writer.write(b"HTTP/1.1 200 Connection established\r\n\r\n")
-    await asyncio.gather(_copy(reader, there_writer), _copy(there_reader, writer))
-    await _closed(there_writer)
+    try:  # either end may cut its connection in the middle
+        await asyncio.gather(
+            _copy(reader, there_writer), _copy(there_reader, writer), return_exceptions=True
+        )
+    finally:
+        there_writer.transport.abort()
 
 
 async def _copy(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-    while piece := await reader.read(65_536):
-        writer.write(piece)
-    writer.close()
+    try:
+        while piece := await reader.read(65_536):
+            writer.write(piece)
+    finally:
+        writer.close()
 
 
 async def _closed(writer: asyncio.StreamWriter) -> None:
@@ -285,9 +291,11 @@ def _listening(serve: Serve, host: str, tls: ssl.SSLContext | None) -> Iterator[
         task = asyncio.current_task()
         if task is not None:
             serving.add(task)
-        with suppress(asyncio.CancelledError):
-            await serve(reader, writer)
-        writer.transport.abort()
+        try:
+            with suppress(asyncio.CancelledError):
+                await serve(reader, writer)
+        finally:
+            writer.transport.abort()
 
     async def start() -> asyncio.Server:
         return await asyncio.start_server(let_in, host, 0, ssl=tls)
