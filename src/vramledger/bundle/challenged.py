@@ -1,0 +1,68 @@
+"""Whether a run sent exactly the load of a challenge."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from vramledger.bundle.contents import challenge_of, workload_name
+from vramledger.errors import VramError
+from vramledger.workload.challenge import is_whole
+
+if TYPE_CHECKING:
+    from vramledger.record.run import Run
+
+
+def answers(run: "Run", challenge: Mapping[str, Any], folder: Path) -> str | None:
+    """None where it did; else why not, as the rest of a sentence."""
+    if not is_whole(challenge):
+        return "the challenge was changed after it was drawn"
+    if challenge_of(run) != challenge:
+        return "it carries another challenge, or none"
+    about = run.description
+    if about.workload_sha256 != challenge["workload_sha256"]:
+        return "it sent another workload"
+    if about.seed != challenge["seed"]:
+        return f"its seed is {about.seed}, and the nonce gives {challenge['seed']}"
+    trial = (about.model_extra or {}).get("trial")
+    if isinstance(trial, dict) and trial.get("rate_scale", 1.0) != 1:
+        return "it changed the rate of arrivals"
+    if about.started_at is not None and about.started_at < challenge["drawn_at"].rstrip("Z"):
+        return "it began before the challenge was drawn"
+    return _sent_otherwise(run, folder / workload_name(str(challenge["workload_sha256"])))
+
+
+def _sent_otherwise(run: "Run", workload: Path) -> str | None:
+    """Whether rows are missing, more than once there, or have other lengths than in the workload."""
+    try:
+        sent = run.requests.read(("row", "attempt", "output_tokens_asked")).to_pydict()
+        asked = _lengths(workload)
+    except VramError:
+        return "its load cannot be read"
+    measured = [row for row in sent["row"] if row is not None]
+    strange = next((row for row in measured if row not in asked), None)
+    if strange is not None:
+        return f"it sent row {strange}, which the challenge does not have"
+    missing = next((row for row in asked if row not in set(measured)), None)
+    if missing is not None:
+        return f"row {missing} of the challenge was not sent"
+    for row, tokens in zip(sent["row"], sent["output_tokens_asked"], strict=True):
+        wanted = None if row is None else asked[row]
+        if tokens is not None and wanted is not None and tokens != wanted:
+            return f"row {row} asked for {tokens} tokens, and the challenge has {wanted}"
+    return None
+
+
+def _lengths(workload: Path) -> dict[int, int | None]:
+    """The answer's tokens of every row that can be sent."""
+    import pyarrow as pa
+
+    from vramledger.trial.load.sendable import COLUMNS, sent
+    from vramledger.workload.store import read_batches
+
+    found: dict[int, int | None] = {}
+    names = tuple(dict.fromkeys(("row", "output_tokens", *COLUMNS)))
+    for batch in read_batches(workload, names):
+        kept = batch.filter(pa.array(sent(batch)))
+        rows, tokens = (kept.column(name).to_pylist() for name in ("row", "output_tokens"))
+        found.update(zip(rows, tokens, strict=True))
+    return found
