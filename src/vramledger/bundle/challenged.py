@@ -42,7 +42,8 @@ def _sent_otherwise(run: "Run", workload: Path) -> str | None:
     strange = next((row for row in measured if row not in asked), None)
     if strange is not None:
         return f"it sent row {strange}, which the challenge does not have"
-    missing = next((row for row in asked if row not in set(measured)), None)
+    there = set(measured)
+    missing = next((row for row in asked if row not in there), None)
     if missing is not None:
         return f"row {missing} of the challenge was not sent"
     for row, tokens in zip(sent["row"], sent["output_tokens_asked"], strict=True):

@@ -72,14 +72,21 @@ def archive_order(names: Sequence[str], manifest: Mapping[str, Any]) -> list[Che
     return [fails("order", f"The archive has {turned[1]} where {turned[0]} was.")]
 
 
-def signed_by(folder: Path, wanted: PublicKey | None) -> tuple[PublicKey | None, Check]:
-    """The key that signed the manifest, and how that stands with the key that should have."""
+def signed_by(
+    folder: Path, stated: str | None, wanted: PublicKey | None
+) -> tuple[PublicKey | None, Check]:
+    """The key that signed the manifest, and how that stands with the one it states and the one that should have."""
     path = folder / SIGNATURE
     if not path.is_file():
+        if stated is not None:
+            return None, fails("signature", "signature.json is gone, and the manifest was signed.")
         return None, _unsigned(wanted)
     key = signer(path.read_bytes(), (folder / MANIFEST).read_bytes())
     if key is None:
         return None, fails("signature", "signature.json is no signature of this manifest.")
+    if key.line != stated:
+        said = f"It is signed by {key.fingerprint}, which is not the key that sealed it."
+        return key, fails("signature", said)
     if wanted is not None and key != wanted:
         said = f"It is signed by {key.fingerprint}, not by {wanted.fingerprint}."
         return key, fails("signature", said)

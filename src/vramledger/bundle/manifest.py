@@ -19,6 +19,7 @@ SIGNATURE_SCHEMA: Final = "vramledger.signature/1"
 TRIAL, EXERCISE = "trial", "exercise"
 _DOMAIN: Final = b"vramledger.bundle/1\0"  # before the manifest, so that no signature serves elsewhere
 _DIGEST: Final = re.compile(r"[0-9a-f]{64}")
+_FOLDER: Final = re.compile(r"runs/\d{3,}")
 
 
 @frozen
@@ -72,6 +73,8 @@ def _has_sense(found: Mapping[str, Any]) -> bool:
     return (
         found.get("kind") in (TRIAL, EXERCISE)
         and isinstance(found.get("sealed_at"), str)
+        and isinstance(found.get("key", ""), str | None)
+        and isinstance(found.get("repeat"), list)
         and isinstance(people, dict)
         and set(people) == {"ran_by", "watched_by", "sealed_by"}
         and all(name is None or isinstance(name, str) for name in people.values())
@@ -96,7 +99,9 @@ def _is_file(found: Mapping[str, Any]) -> bool:
 
 def _is_run(found: Mapping[str, Any]) -> bool:
     texts = (found.get(key) for key in ("folder", "origin", "name", HASH))
-    return all(isinstance(each, str) for each in texts)
+    return all(isinstance(each, str) for each in texts) and bool(
+        _FOLDER.fullmatch(str(found["folder"]))
+    )
 
 
 def sign(folder: Path, key: "Ed25519PrivateKey") -> PublicKey:

@@ -22,7 +22,7 @@ from vramledger.bundle.contents import (
     place_workloads,
     write_json,
 )
-from vramledger.bundle.keys import PublicKey
+from vramledger.bundle.keys import PublicKey, public_of
 from vramledger.bundle.manifest import (
     EXERCISE,
     TRIAL,
@@ -32,6 +32,7 @@ from vramledger.bundle.manifest import (
     sign,
     write_manifest,
 )
+from vramledger.bundle.repeating import repeating
 from vramledger.bundle.verdict import verdict_of
 from vramledger.errors import BadInput
 from vramledger.frozen import frozen
@@ -160,6 +161,8 @@ def _manifest(
         "kind": kind,
         "sealed_at": now.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
         "people": asdict(asked.people),
+        "key": None if asked.key is None else public_of(asked.key).line,
+        "repeat": [repeating(each) for each in placed],
         "runs": [
             {
                 "folder": f"runs/{each.name}",

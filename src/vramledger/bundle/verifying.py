@@ -98,7 +98,7 @@ def _verified(
     if manifest is None:
         said = f"{MANIFEST} was changed: it does not have the hash it states, or is none."
         return Verified(path, (fails("manifest", said),))
-    signer, signature = signed_by(folder, key)
+    signer, signature = signed_by(folder, manifest["key"], key)
     found = [_known(manifest, sha256), signature, *files_unchanged(folder, manifest)]
     if opened.names is not None:
         found += archive_order(opened.names, manifest)

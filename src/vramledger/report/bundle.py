@@ -45,6 +45,7 @@ def _verified(found: Verified) -> Iterator[str]:
             yield _EXERCISE
         people = found.manifest["people"]
         named = [f"{said} by {people[key]}" for key, said in _PEOPLE.items() if people[key]]
+        yield from (f"Repeat with: {each}" for each in found.manifest["repeat"])
         yield f"Sealed at {found.manifest['sealed_at']}; {', '.join(named) or 'nobody is named'}."
     yield ""
     width = max(len(each.name) for each in found.checks)

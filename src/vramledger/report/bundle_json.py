@@ -32,6 +32,7 @@ def verified_json(found: Verified) -> dict[str, Any]:
         "sha256": manifest.get("sha256"),
         "sealed_at": manifest.get("sealed_at"),
         "people": manifest.get("people"),
+        "repeat": manifest.get("repeat"),
         "key": None if found.signed_by is None else found.signed_by.line,
         "fingerprint": None if found.signed_by is None else found.signed_by.fingerprint,
         "checks": [
