@@ -20,7 +20,9 @@ def _packed(path: Path, *entries: zipfile.ZipInfo, content: bytes = b"x") -> Pat
     return path
 
 
-def _entry(name: str, mode: int = stat.S_IFREG | 0o644, kind: int = zipfile.ZIP_STORED) -> zipfile.ZipInfo:
+def _entry(
+    name: str, mode: int = stat.S_IFREG | 0o644, kind: int = zipfile.ZIP_STORED
+) -> zipfile.ZipInfo:
     found = zipfile.ZipInfo(name)
     found.create_system, found.external_attr, found.compress_type = 3, mode << 16, kind
     return found
@@ -75,12 +77,16 @@ def test_what_is_no_file(tmp_path: Path, mode: int, why: str) -> None:
         entry.external_attr = 0x10
     else:
         entry = _entry("evil", mode)
-    said = _refused(_packed(tmp_path / "a.zip", entry, content=b"" if mode == 0 else b"/"), tmp_path)
+    said = _refused(
+        _packed(tmp_path / "a.zip", entry, content=b"" if mode == 0 else b"/"), tmp_path
+    )
     assert said == f"has the entry {entry.filename!r}, which {why}{END}"
 
 
 def test_a_bomb_is_not_unpacked(tmp_path: Path) -> None:
-    path = _packed(tmp_path / "a.zip", _entry("bomb", kind=zipfile.ZIP_DEFLATED), content=bytes(1 << 22))
+    path = _packed(
+        tmp_path / "a.zip", _entry("bomb", kind=zipfile.ZIP_DEFLATED), content=bytes(1 << 22)
+    )
     assert path.stat().st_size < 1 << 14
     assert _refused(path, tmp_path) == (
         f"has the entry 'bomb', which is packed, and in a bundle nothing is{END}"

@@ -226,4 +226,6 @@ def test_an_archive_is_the_same_when_packed_again(home: Path, folder: Path, tmp_
     again = tmp_path / "again.zip"
     with again.open("xb") as stream:
         write_archive(folder, files_in(folder), stream)
-    assert sha256(again.read_bytes()).digest() == sha256((home / "bundle.zip").read_bytes()).digest()
+    assert (
+        sha256(again.read_bytes()).digest() == sha256((home / "bundle.zip").read_bytes()).digest()
+    )

@@ -24,7 +24,15 @@ ENVIRONMENT: Final = "environment.json"
 SOFTWARE: Final = "software.json"
 VERDICT: Final = "verdict.json"
 WORKLOADS: Final = "workloads"
-_LIBRARIES: Final = ("numpy", "scipy", "statsmodels", "pyarrow", "duckdb", "cryptography", "rfc8785")
+_LIBRARIES: Final = (
+    "numpy",
+    "scipy",
+    "statsmodels",
+    "pyarrow",
+    "duckdb",
+    "cryptography",
+    "rfc8785",
+)
 
 
 @frozen

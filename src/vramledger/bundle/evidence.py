@@ -26,9 +26,7 @@ if TYPE_CHECKING:
     from vramledger.record.run import Run
 
 
-def runs_sound(
-    folder: Path, manifest: Mapping[str, Any]
-) -> tuple[tuple[Placed, ...], list[Check]]:
+def runs_sound(folder: Path, manifest: Mapping[str, Any]) -> tuple[tuple[Placed, ...], list[Check]]:
     """The runs that can be read, and what is wrong with each that is not as the manifest says."""
     placed, found = [], []
     for entry in manifest["runs"]:
@@ -138,7 +136,9 @@ def verdict_again(folder: Path, placed: Sequence[Placed]) -> tuple[dict[str, Any
         return found, holds(
             "verdict", f"Made again from the raw records, the verdict is {found['verdict']}."
         )
-    return found, fails("verdict", f"From the raw records comes another verdict: {_other(stated, found)}.")
+    return found, fails(
+        "verdict", f"From the raw records comes another verdict: {_other(stated, found)}."
+    )
 
 
 def _other(stated: Mapping[str, Any], found: Mapping[str, Any]) -> str:
@@ -149,6 +149,9 @@ def _other(stated: Mapping[str, Any], found: Mapping[str, Any]) -> str:
     for number, run in enumerate(found["runs"]):
         other = listed[number] if isinstance(listed, list) and number < len(listed) else None
         if other != run:
-            key = next((key for key in run if not isinstance(other, dict) or other.get(key) != run[key]), "")
+            key = next(
+                (key for key in run if not isinstance(other, dict) or other.get(key) != run[key]),
+                "",
+            )
             return f"{key} of run {number + 1:03d} differs"
     return "it has other runs"

@@ -65,7 +65,9 @@ def new_key(path: Path) -> PublicKey:
     content = key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())
     beside = path.with_name(f"{path.name}.pub")
     if beside.exists():
-        raise BadInput(f"{beside} is there already, and a key is never replaced; name another file.")
+        raise BadInput(
+            f"{beside} is there already, and a key is never replaced; name another file."
+        )
     _write_new(path, content, 0o600)
     _write_new(beside, f"{public.line}\n".encode(), 0o644)
     return public

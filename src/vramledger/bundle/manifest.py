@@ -17,7 +17,9 @@ if TYPE_CHECKING:
 SCHEMA: Final = "vramledger.bundle/1"
 SIGNATURE_SCHEMA: Final = "vramledger.signature/1"
 TRIAL, EXERCISE = "trial", "exercise"
-_DOMAIN: Final = b"vramledger.bundle/1\0"  # before the manifest, so that no signature serves elsewhere
+_DOMAIN: Final = (
+    b"vramledger.bundle/1\0"  # before the manifest, so that no signature serves elsewhere
+)
 _DIGEST: Final = re.compile(r"[0-9a-f]{64}")
 _FOLDER: Final = re.compile(r"runs/\d{3,}")
 

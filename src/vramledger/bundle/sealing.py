@@ -61,7 +61,7 @@ class SealAsked:
     runs: tuple[Path, ...]
     out: Path
     workloads: tuple[Path, ...] = ()
-    people: People = People()  # noqa: RUF009 - it cannot change
+    people: People = People()
     exercise: bool = False
     key: "Ed25519PrivateKey | None" = None
 

@@ -1,11 +1,12 @@
 """What the raw records of a run come to, made of them alone: what is sealed, and what is made again when it is checked."""
 
-from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 from vramledger.errors import VramError
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from vramledger.record.run import Run
 
 PASS, FAIL, OPEN = "PASS", "FAIL", "INCONCLUSIVE"

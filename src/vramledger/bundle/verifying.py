@@ -90,9 +90,7 @@ def verify(path: Path, key: PublicKey | None = None, sha256: str | None = None) 
         return _verified(path, opened, key, sha256)
 
 
-def _verified(
-    path: Path, opened: Opened, key: PublicKey | None, sha256: str | None
-) -> Verified:
+def _verified(path: Path, opened: Opened, key: PublicKey | None, sha256: str | None) -> Verified:
     folder = opened.folder
     manifest = parsed_manifest(read_bytes(folder / MANIFEST, _LARGEST, "a bundle's manifest"))
     if manifest is None:
@@ -134,4 +132,6 @@ def _nothing_else(path: Path, opened: Opened, manifest: dict[str, Any]) -> list[
     at = other_byte(path, opened.folder, names)
     if at is None:
         return []
-    return [fails("archive", f"Byte {at:,} of the archive, outside its files, is not as it was sealed.")]
+    return [
+        fails("archive", f"Byte {at:,} of the archive, outside its files, is not as it was sealed.")
+    ]

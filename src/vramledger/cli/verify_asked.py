@@ -103,7 +103,7 @@ def _challenge(_: tuple[Path, ...], asked: Mapping[str, Any]) -> Told:
     )
     about = found.document
     text = (
-        f"{asked['out']}: {about['rows']:,} requests from {about['from_s']:g} s to {about['to_s']:g} s\n"
+        f"{asked['out']}: {about['rows']:,} requests from {about['from_ms'] / 1000:g} s to {about['to_ms'] / 1000:g} s\n"
         f"nonce       {about['nonce']}\nhash        {about['sha256']}\n"
         f"send with   vram trial run --challenge {asked['out']} --url URL"
     )

@@ -22,9 +22,10 @@ SCHEMA: Final = "vramledger.challenge/1"
 FILE: Final = "challenge.json"
 WORKLOAD: Final = "workload.parquet"
 _LARGEST: Final = 1 << 16  # bytes
+_MS: Final = 1000
 _SHARE: Final = 0.25  # of the workload's time, where no window is asked for
 _TEXTS: Final = ("nonce", "drawn_at", "source_sha256", "workload_sha256", "sha256")
-_NUMBERS: Final = ("from_s", "to_s", "rows", "seed")
+_NUMBERS: Final = ("from_ms", "to_ms", "rows", "seed")  # whole, so that they are written in one way
 _KEYS: Final = frozenset((*_TEXTS, *_NUMBERS, "schema", "drawn_by"))
 
 
@@ -68,18 +69,19 @@ def draw(
         raise BadInput(
             f"A stretch of {wanted:g} s cannot be drawn of a workload of {span_s:g} s; take a --window above 0 and up to that."
         )
-    from_s, seed = drawn(nonce, file_sha256(source), span_s, wanted)
+    from_ms, seed = drawn(nonce, file_sha256(source), span_s, wanted)
+    to_ms = from_ms + round(wanted * _MS)
     folder.mkdir(parents=True, exist_ok=True)
     out = folder / WORKLOAD
-    slice_workload(source, Selection(from_s=from_s, to_s=from_s + wanted), out)
+    slice_workload(source, Selection(from_s=from_ms / _MS, to_s=to_ms / _MS), out)
     document: dict[str, Any] = {
         "schema": SCHEMA,
         "nonce": nonce,
         "drawn_at": datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
         "drawn_by": drawn_by,
         "source_sha256": file_sha256(source),
-        "from_s": from_s,
-        "to_s": from_s + wanted,
+        "from_ms": from_ms,
+        "to_ms": to_ms,
         "workload_sha256": file_sha256(out),
         "rows": read_metadata(out).rows,
         "seed": seed,
@@ -89,11 +91,11 @@ def draw(
     return Challenge(document, out)
 
 
-def drawn(nonce: str, source_sha256: str, span_s: float, window_s: float) -> tuple[float, int]:
-    """Where the stretch begins, in whole milliseconds, and the seed: from SHA-256 of nonce and workload."""
+def drawn(nonce: str, source_sha256: str, span_s: float, window_s: float) -> tuple[int, int]:
+    """Where the stretch begins, in milliseconds, and the seed: from SHA-256 of nonce and workload."""
     digest = sha256(f"{SCHEMA}\0{nonce}\0{source_sha256}".encode()).digest()
     share = int.from_bytes(digest[:8], "big") / 2**64
-    return round(share * (span_s - window_s), 3), int.from_bytes(digest[8:12], "big")
+    return round(share * (span_s - window_s) * _MS), int.from_bytes(digest[8:12], "big")
 
 
 def read_challenge(path: Path) -> Challenge:
@@ -126,7 +128,6 @@ def is_whole(document: Mapping[str, Any]) -> bool:
         frozenset(document) == _KEYS
         and document["schema"] == SCHEMA
         and all(isinstance(document[key], str) for key in _TEXTS)
-        and all(type(document[key]) in (int, float) for key in _NUMBERS)
-        and type(document["seed"]) is int
+        and all(type(document[key]) is int for key in _NUMBERS)
         and hash_of(document) == document["sha256"]
     )

@@ -45,7 +45,8 @@ def describe(
         clock=_clock(now, found),
         started_at=now,
     ).model_copy(
-        update={"trial": standing.to_json() | _beside(found) | _promised(asked)} | _challenged(asked)
+        update={"trial": standing.to_json() | _beside(found) | _promised(asked)}
+        | _challenged(asked)
     )
 
 
