@@ -16,19 +16,28 @@ def answers(run: "Run", challenge: Mapping[str, Any], folder: Path) -> str | Non
     """None where it did; else why not, as the rest of a sentence."""
     if not is_whole(challenge):
         return "the challenge was changed after it was drawn"
-    if challenge_of(run) != challenge:
-        return "it carries another challenge, or none"
+    return _says_otherwise(run, challenge) or _sent_otherwise(
+        run, folder / workload_name(str(challenge["workload_sha256"]))
+    )
+
+
+def _says_otherwise(run: "Run", challenge: Mapping[str, Any]) -> str | None:
+    """What run.json says that the challenge does not."""
     about = run.description
-    if about.workload_sha256 != challenge["workload_sha256"]:
-        return "it sent another workload"
-    if about.seed != challenge["seed"]:
-        return f"its seed is {about.seed}, and the nonce gives {challenge['seed']}"
     trial = (about.model_extra or {}).get("trial")
-    if isinstance(trial, dict) and trial.get("rate_scale", 1.0) != 1:
-        return "it changed the rate of arrivals"
-    if about.started_at is not None and about.started_at < challenge["drawn_at"].rstrip("Z"):
-        return "it began before the challenge was drawn"
-    return _sent_otherwise(run, folder / workload_name(str(challenge["workload_sha256"])))
+    rate = trial.get("rate_scale", 1.0) if isinstance(trial, dict) else 1.0
+    began, drawn = about.started_at, str(challenge["drawn_at"]).rstrip("Z")
+    wrong = (
+        (challenge_of(run) != challenge, "it carries another challenge, or none"),
+        (about.workload_sha256 != challenge["workload_sha256"], "it sent another workload"),
+        (
+            about.seed != challenge["seed"],
+            f"its seed is {about.seed}, and the nonce gives {challenge['seed']}",
+        ),
+        (rate != 1, "it changed the rate of arrivals"),
+        (began is not None and began < drawn, "it began before the challenge was drawn"),
+    )
+    return next((why for is_so, why in wrong if is_so), None)
 
 
 def _sent_otherwise(run: "Run", workload: Path) -> str | None:

@@ -84,16 +84,19 @@ def signed_by(
     key = signer(path.read_bytes(), (folder / MANIFEST).read_bytes())
     if key is None:
         return None, fails("signature", "signature.json is no signature of this manifest.")
+    return key, _signed(key, stated, wanted)
+
+
+def _signed(key: PublicKey, stated: str | None, wanted: PublicKey | None) -> Check:
+    said = f"It is signed by {key.fingerprint}"
     if key.line != stated:
-        said = f"It is signed by {key.fingerprint}, which is not the key that sealed it."
-        return key, fails("signature", said)
-    if wanted is not None and key != wanted:
-        said = f"It is signed by {key.fingerprint}, not by {wanted.fingerprint}."
-        return key, fails("signature", said)
+        return fails("signature", f"{said}, which is not the key that sealed it.")
     if wanted is None:
-        said = f"It is signed by {key.fingerprint}; whose key that is, only its owner can tell you: give it with --key."
-        return key, holds("signature", said)
-    return key, holds("signature", f"It is signed by the key given, {key.fingerprint}.")
+        whose = "whose key that is, only its owner can tell you: give it with --key"
+        return holds("signature", f"{said}; {whose}.")
+    if key != wanted:
+        return fails("signature", f"{said}, not by {wanted.fingerprint}.")
+    return holds("signature", f"It is signed by the key given, {key.fingerprint}.")
 
 
 def _unsigned(wanted: PublicKey | None) -> Check:

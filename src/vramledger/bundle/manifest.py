@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterable, Mapping
+from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -136,6 +137,4 @@ def signer(signature: bytes, manifest: bytes) -> PublicKey | None:
 
 def in_order(names: Iterable[str]) -> tuple[str, str] | None:
     """Two neighbours that stand the wrong way round; None where all is in order."""
-    listed = list(names)
-    pairs = zip(listed, listed[1:], strict=False)
-    return next(((one, other) for one, other in pairs if one >= other), None)
+    return next(((one, other) for one, other in pairwise(names) if one >= other), None)
