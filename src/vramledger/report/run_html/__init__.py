@@ -1,1 +1,0 @@
-"""A measured run, or a bundle of them, as one page that needs nothing else."""
