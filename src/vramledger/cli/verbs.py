@@ -32,6 +32,11 @@ VERBS: Final = (
     Verb("trial", "Measure", "Your load on a real server, replayed and recorded on one clock."),
     Verb("calibrate", "Measure", "What a run teaches of its host, for size, simulate and predict."),
     Verb("probe", "Measure", "What a rented machine and its GPUs are, before a trial on it."),
+    Verb(
+        "compare",
+        "Judge",
+        "Runs beside each other: what differs, whether that is the cause, by how much.",
+    ),
     Verb("verify", "Judge", "Seal runs as evidence; check that nothing in them changed since."),
 )
 

@@ -5,7 +5,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING
 
 from vramledger.compare.difference import Difference, Kind
-from vramledger.compare.differing import arguments_untold, differing, seeds_differ
+from vramledger.compare.differing import arguments_untold, conduct_untold, differing, seeds_differ
 from vramledger.compare.fields import ARGUMENT, DECISIVE
 from vramledger.compare.following import with_consequences
 from vramledger.compare.side import Side, discord
@@ -50,7 +50,7 @@ def attribution(a: Side, b: Side, pairs: "Sequence[Pairs]") -> Attribution:
     every = with_consequences(a.told, b.told, found)
     if any(each.name == "arguments" for each in every):
         every = tuple(each for each in every if not _is_lone_argument(each))
-    return _answer(every, tuple(_discords((a, b))))
+    return _answer(conduct_untold(every), tuple(_discords((a, b))))
 
 
 def _is_lone_argument(each: Difference) -> bool:
@@ -82,7 +82,9 @@ def _refusal(
     if discords:
         return discords[0]
     if len(changes) > 1:
-        names = "; ".join(f"{each.title}: {_said(each.a)} of A, {_said(each.b)} of B" for each in changes)
+        names = "; ".join(
+            f"{each.title}: {_said(each.a)} of A, {_said(each.b)} of B" for each in changes
+        )
         return f"{len(changes)} things differ, so that no effect can be put down to one of them; change one at a time ({names})."  # fmt: skip
     if decisive:
         names = ", ".join(f"{each.title} ({each.why})" for each in decisive)

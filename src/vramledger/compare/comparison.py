@@ -64,7 +64,8 @@ def compared(a: Side, b: Side, practical: float) -> Comparison:
     """B held against A; `practical` is the size from which an effect matters, a share (0..1)."""
     pairs = _pairs(a, b)
     said = attribution(a, b, pairs)
-    figures = figures_of(a.runs[0].records, b.runs[0].records)
+    closed = all(side.told.settings.get("closed") is not None for side in (a, b))
+    figures = figures_of(a.runs[0].records, b.runs[0].records, closed=closed)
     counts = _counts(pairs) if pairs else None
     measured = [_measured(figure, a, b, pairs, counts) for figure in figures]
     found = findings(measured, practical)
@@ -90,9 +91,7 @@ def _pairs(a: Side, b: Side) -> tuple[Pairs, ...]:
     """Run by run, where both sides have as many and were sent the same workload; none otherwise."""
     if len(a.runs) != len(b.runs):
         return ()
-    hashes = [
-        {one.told.settings.get("workload_sha256") for one in side.runs} for side in (a, b)
-    ]
+    hashes = [{one.told.settings.get("workload_sha256") for one in side.runs} for side in (a, b)]
     if hashes[0] != hashes[1] or len(hashes[0]) > 1:
         return ()
     found = tuple(

@@ -8,6 +8,8 @@ from vramledger.compare.fields import (
     ARGUMENT,
     CIRCUMSTANCES,
     CONDITIONS,
+    DECISIVE,
+    DEPLOYMENT,
     POOL,
     same,
     title_of,
@@ -45,6 +47,22 @@ def seeds_differ(a: Sequence[Told], b: Sequence[Told]) -> Difference | None:
 
 def _said(seeds: list[Any]) -> Any:
     return seeds[0] if len(seeds) == 1 else ", ".join(map(str, seeds))
+
+
+def conduct_untold(found: Sequence[Difference]) -> tuple[Difference, ...]:
+    """The same, with what only one kind of run has at all as a single condition."""
+    if not any(each.name == "origin" for each in found):
+        return tuple(found)
+    of_kind = [each for each in found if each.kind is Kind.UNKNOWN and _is_conduct(each.name)]
+    if not of_kind:
+        return tuple(found)
+    names = ", ".join(each.title for each in of_kind)
+    one = Difference("conduct", "conduct of the run", None, None, Kind.CONDITION, f"one kind of run alone tells {names}")  # fmt: skip
+    return (*(each for each in found if each not in of_kind), one)
+
+
+def _is_conduct(name: str) -> bool:
+    return not name.startswith((ARGUMENT, "sampling.")) and name not in DEPLOYMENT | DECISIVE
 
 
 def _pool_last(found: Difference) -> bool:

@@ -135,9 +135,7 @@ def _two_sided(ours: list[float], others: list[float]) -> _Scatter:
         for square, each in zip(squares, (ours, others), strict=True)
     ]
     whole = sum(parts)
-    under = sum(
-        part**2 / (len(each) - 1) for part, each in zip(parts, (ours, others), strict=True)
-    )
+    under = sum(part**2 / (len(each) - 1) for part, each in zip(parts, (ours, others), strict=True))
     return _Scatter(sqrt(whole), whole**2 / under if under > 0 else inf)
 
 

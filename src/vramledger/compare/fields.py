@@ -40,13 +40,25 @@ _TITLES: Final = {name: title for name, title, _ in FIELDS} | {
     "ended": "way in which the run ended",
 }
 POOL: Final = frozenset(
-    {"kv_tokens", "num_gpu_blocks", "--num-gpu-blocks", "--num-cpu-blocks", "--kv-cache-size-tokens"}
+    {
+        "kv_tokens",
+        "num_gpu_blocks",
+        "--num-gpu-blocks",
+        "--num-cpu-blocks",
+        "--kv-cache-size-tokens",
+    }
 )  # results of a start, no settings
 CIRCUMSTANCES: Final = frozenset({"ended", "plan", "contract", "server"})  # told, and no change
 CONDITIONS: Final = frozenset({"boot_id"})  # another value may be a change and may be none
 DECISIVE: Final = frozenset(
     {"engine", "engine_version", "model", "gpu", "workload_sha256", "arguments", "origin"}
 )  # without them nobody knows what was run
+DEPLOYMENT: Final = frozenset(
+    {
+        "engine", "engine_version", "model", "model_revision", "weights_sha256", "chat_template", "output_limit", "gpu", "gpu_uuids",
+        "driver",
+    }
+)  # fmt: skip
 WITH_MODEL: Final = frozenset(
     {"model_revision", "weights_sha256", "chat_template", "load.prompts.lexicon", "input_tokens"}
 )  # what another model has of its own

@@ -1,10 +1,9 @@
 """Which figures are compared, and each of them between one run of A and one of B."""
 
-from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any, Final
 
 from vramledger.compare.matching import Pairs
-from vramledger.compare.records import LONGEST_GAP, NAMES, Records
+from vramledger.compare.records import NAMES, Records
 from vramledger.compare.statistic import (
     Contrast,
     mean_ratio,
@@ -41,11 +40,15 @@ class Figure:
         return self.name == OK
 
 
-def figures_of(a: Records, b: Records) -> tuple[Figure, ...]:
-    """Those that both sides tell; the first answer only where it is not the first token."""
+def figures_of(a: Records, b: Records, *, closed: bool) -> tuple[Figure, ...]:
+    """Those that both sides tell; the first answer only where it is not the first token.
+
+    Rates are figures of the server in a `closed` loop alone: in an open one the load decides them.
+    """
     told = [name for name in NAMES if _told(a, name) and _told(b, name) and not _repeats(a, b, name)]  # fmt: skip
     latencies = [Figure(name, statistic) for name in told for statistic in SHARES]
-    return (*latencies, Figure(OK, None), *(Figure(name, None) for name in RATES))
+    rates = RATES if closed else ()
+    return (*latencies, Figure(OK, None), *(Figure(name, None) for name in rates))
 
 
 def _told(one: Records, name: str) -> bool:

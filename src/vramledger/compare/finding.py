@@ -104,5 +104,3 @@ def _standing(effect: Effect, p: float | None, practical: float) -> Standing:
         return Standing.SAME if inside and practical > 0 else Standing.NONE
     size = abs(effect.difference if effect.relative is None else effect.relative)
     return Standing.SMALL if size < practical else Standing.DIFFERS
-
-

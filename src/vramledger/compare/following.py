@@ -6,7 +6,7 @@ from typing import Final
 
 from vramledger.compare.difference import Difference, Kind
 from vramledger.compare.fields import ARGUMENT, POOL, WITH_MODEL
-from vramledger.compare.resolution import default_is, explained, pool_prediction
+from vramledger.compare.resolution import default_is, explained, pool_prediction, same_cache
 from vramledger.compare.told import Told
 
 _LOAD: Final = frozenset(
@@ -22,15 +22,14 @@ _BRINGS: Final[tuple[tuple[str, frozenset[str]], ...]] = (
     *((name, frozenset({"output_tokens_asked", "input_tokens"})) for name in ("seed", "workload_sha256")),
 )  # fmt: skip
 _MOVES_POOL: Final = frozenset({"engine", "engine_version", "model", "model_revision", "weights_sha256", "gpu", "driver", "origin"})  # fmt: skip
+_CACHE: Final = "--kv-cache-dtype"
 _DERIVED_FIRST: Final = (
     "--max-num-batched-tokens", "--block-size", "--async-scheduling", "--enable-prefix-caching", "--max-num-seqs",
     "--max-model-len", "--gpu-memory-utilization",
 )  # fmt: skip
 
 
-def with_consequences(
-    a: Told, b: Told, found: Sequence[Difference]
-) -> tuple[Difference, ...]:
+def with_consequences(a: Told, b: Told, found: Sequence[Difference]) -> tuple[Difference, ...]:
     """The same differences, those that follow from a change marked so.
 
     What belongs to another thing by its nature follows from it (the weights of another model); an argument follows where
@@ -44,8 +43,10 @@ def with_consequences(
 
 def _settled(found: Difference, a: Told, b: Told) -> Difference | None:
     """An argument that one side alone tells is none where the other side has the same by default."""
-    if not found.name.startswith(ARGUMENT) or (found.a is not None and found.b is not None):
+    if not found.name.startswith(ARGUMENT):
         return found
+    if found.a is not None and found.b is not None:
+        return None if found.name == _CACHE and same_cache(a, b) else found
     silent, value = (a, found.b) if found.a is None else (b, found.a)
     return None if default_is(found.name, silent, value) else found
 

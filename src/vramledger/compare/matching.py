@@ -43,6 +43,4 @@ def pairs_of(a: Records, b: Records) -> Pairs:
 
     _, in_a, in_b = np.intersect1d(a.key, b.key, assume_unique=True, return_indices=True)
     order = np.argsort(in_a, kind="stable")
-    return Pairs(
-        a.taken(in_a[order]), b.taken(in_b[order]), len(a) - len(in_a), len(b) - len(in_b)
-    )
+    return Pairs(a.taken(in_a[order]), b.taken(in_b[order]), len(a) - len(in_a), len(b) - len(in_b))

@@ -94,10 +94,9 @@ def _outcomes(run: "Run") -> "np.ndarray[Any, Any]":
 def _longest(run: "Run") -> "Floats":
     import numpy as np
 
-    found = [np.zeros(0)]
-    for batch in run.requests.batches(("chunk_offset_us",)):
-        found.append(longest_gap_s(batch.column("chunk_offset_us")))
-    return np.concatenate(found)
+    batches = run.requests.batches(("chunk_offset_us",))
+    found = [longest_gap_s(batch.column("chunk_offset_us")) for batch in batches]
+    return np.concatenate([np.zeros(0), *found])
 
 
 def _keys(rows: "Whole") -> "Whole":

@@ -70,6 +70,16 @@ def _value(told: Told, name: str, left_out: set[str]) -> Any:
     return getattr(found, "value", None)
 
 
+def same_cache(a: Told, b: Told) -> bool:
+    """Whether two names of the KV cache's type come to one (auto is the model's own)."""
+    try:
+        pools = [_case(told, set()).ledger().pool for told in (a, b)]
+    except VramError:
+        return False
+    types = [None if pool is None else pool.layout.cache_dtype for pool in pools]
+    return types[0] is not None and types[0] == types[1]
+
+
 def pool_prediction(a: Told, b: Told, seen: float) -> PoolPrediction | None:
     """What the ledger says of the ratio of the two pools; None where it cannot account for either side."""
     try:
@@ -103,6 +113,4 @@ def _case(told: Told, left_out: set[str]) -> Any:
     }
     version = settings.get("engine_version")
     launch = Launch(_ENGINE, model, tuple(flags_of(kept)))
-    return Case(
-        launch, model_of(launch), accelerator_for(gpu), release(version and str(version))
-    )
+    return Case(launch, model_of(launch), accelerator_for(gpu), release(version and str(version)))

@@ -2,9 +2,9 @@
 
 import json
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
-from vramledger.compare.fields import ARGUMENT, argument, is_ignored, name_of
+from vramledger.compare.fields import ARGUMENT, DEPLOYMENT, argument, is_ignored, name_of
 from vramledger.frozen import frozen
 from vramledger.trial.conduct.history import story_of
 
@@ -12,11 +12,6 @@ if TYPE_CHECKING:
     from vramledger.compare.records import Records
     from vramledger.record.document import Deployment, Description
     from vramledger.record.run import Run
-
-_FIELDS: Final = (
-    "engine", "engine_version", "model", "model_revision", "weights_sha256", "chat_template", "output_limit", "gpu",
-    "gpu_uuids", "driver",
-)  # fmt: skip
 
 
 @frozen
@@ -51,10 +46,10 @@ def told_of(run: "Run", records: "Records") -> Told:
         if settings.get(name) is None:
             settings.pop(name, None)
     story = story_of(run.journal().entries)
-    settings["prefix_cache_resets"] = sum(
-        each.event == "prefix_cache_reset" for each in story.events
-    )
-    settings["warm_up_requests"] = records.warm_up
+    resets = sum(each.event == "prefix_cache_reset" for each in story.events)
+    settings["prefix_cache_resets"] = resets
+    if about.origin.value != "simulated":  # which begins as it is told to
+        settings["warm_up_requests"] = records.warm_up
     settings["requests_offered"] = len(records)
     return Told(about, settings | asked | seen, _given(about), frozenset(asked) - frozenset(seen))
 
@@ -67,9 +62,13 @@ def _given(about: "Description") -> Mapping[str, Any] | None:
 
 
 def _deployment(found: "Deployment") -> dict[str, Any]:
-    told = {name: value for name in _FIELDS if (value := getattr(found, name)) is not None}
+    told = {
+        name: value for name in sorted(DEPLOYMENT) if (value := getattr(found, name)) is not None
+    }
     told |= {
-        argument(name): value for name, value in (found.arguments or {}).items() if value is not None
+        argument(name): value
+        for name, value in (found.arguments or {}).items()
+        if value is not None
     }
     told |= {f"sampling.{name}": value for name, value in (found.sampling or {}).items()}
     return told | {
@@ -84,7 +83,7 @@ def _flat(before: str, found: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
         name = None if is_ignored(path) else name_of(path)
         if name is None:
             continue
-        if isinstance(value, Mapping) and name not in ("contract",):
+        if isinstance(value, Mapping) and name != "contract":
             yield from _flat(f"{path}.", value)
         elif isinstance(value, list | Mapping):
             yield name, json.dumps(value, sort_keys=True)
