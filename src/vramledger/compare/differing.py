@@ -79,17 +79,31 @@ def _difference(name: str, a: Told, b: Told) -> Difference | None:
     value = teller.settings[name]
     if value is None or name in POOL or name in CIRCUMSTANCES:
         return None
-    kind, why = _alone(name, teller, other, "A" if teller is a else "B")
+    kind, why = _alone(name, teller, other, is_a=teller is a)
     here, there = (value, None) if teller is a else (None, value)
     return Difference(name, title_of(name), here, there, kind, why)
 
 
-def _alone(name: str, teller: Told, other: Told, side: str) -> tuple[Kind, str]:
-    """An argument that one launch gives and the other does not is a change; anything else is unknown."""
+def _alone(name: str, teller: Told, other: Told, *, is_a: bool) -> tuple[Kind, str]:
+    """Unknown, but for what one launch gives and the other does not, and what the same client would have told of both runs."""
     launched = other.given is not None and name not in other.given
     if name.startswith(ARGUMENT) and launched and name in (teller.given or {}):
         return Kind.CHANGE, _NOT_GIVEN
+    side, silent = ("A", "B") if is_a else ("B", "A")
+    if _is_of_client(name) and _same_client(teller, other):
+        return Kind.CHANGE, f"{silent} has none"
     return Kind.UNKNOWN, f"{side} alone tells it"
+
+
+def _is_of_client(name: str) -> bool:
+    """Whether the client knows it by itself, and no server has to tell it."""
+    of_server = name.startswith((ARGUMENT, "sampling.")) or name in DEPLOYMENT
+    return not of_server and name != "workload_sha256"
+
+
+def _same_client(a: Told, b: Told) -> bool:
+    one, other = a.description, b.description
+    return one.client_version == other.client_version and one.origin == other.origin
 
 
 def _both(name: str, a: Told, b: Told) -> Difference | None:
@@ -123,7 +137,13 @@ def _are_same(name: str, a: Told, b: Told) -> bool:
         asked, seen = (one, other) if name in a.asked_only else (other, one)
         return f"{seen}.".startswith(f"{asked}.")
     weights = [told.settings.get("weights_sha256") for told in (a, b)]
-    return name == "model" and weights[0] is not None and weights[0] == weights[1]
+    moved = name == "model" and _last(one) == _last(other)
+    return moved and weights[0] is not None and weights[0] == weights[1]
+
+
+def _last(name: str) -> str:
+    """A model by its own name, wherever it lies."""
+    return name.rstrip("/").rpartition("/")[2].casefold()
 
 
 def _card(name: str) -> str:

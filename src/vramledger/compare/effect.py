@@ -12,7 +12,8 @@ from typing import Final
 
 from vramledger.compare.figures import Figure, paired, unpaired
 from vramledger.compare.matching import Pairs
-from vramledger.compare.side import OneOf, Side
+from vramledger.compare.records import Records
+from vramledger.compare.side import Side
 from vramledger.compare.statistic import Contrast
 from vramledger.frozen import frozen
 
@@ -72,19 +73,20 @@ def paired_effect(
 
 def unpaired_effect(figure: Figure, a: Side, b: Side) -> Effect | None:
     """Over the runs of both sides."""
-    if len(a.runs) == len(b.runs) == 1:
-        return _of_pairs(figure, [_contrast(figure, a.runs[0], b.runs[0])], Way.UNPAIRED)
-    ours = [_contrast(figure, each, b.runs[0]) for each in a.runs]
-    others = [_contrast(figure, a.runs[0], each) for each in b.runs]
-    if any(each is None for each in (*ours, *others)):
-        return None
+    return unpaired_effect_of(figure, *([one.records for one in side.runs] for side in (a, b)))
+
+
+def unpaired_effect_of(figure: Figure, a: Sequence[Records], b: Sequence[Records]) -> Effect | None:
+    """Over the records of runs; None where any does not have the figure."""
+    if len(a) == len(b) == 1:
+        return _of_pairs(figure, [unpaired(figure, a[0], b[0])], Way.UNPAIRED)
+    ours = [unpaired(figure, each, b[0]) for each in a]
+    others = [unpaired(figure, a[0], each) for each in b]
     told_a = [each for each in ours if each is not None]
     told_b = [each for each in others if each is not None]
+    if len(told_a) < len(a) or len(told_b) < len(b):
+        return None
     return _of_runs(figure, told_a, told_b)
-
-
-def _contrast(figure: Figure, a: OneOf, b: OneOf) -> Contrast | None:
-    return unpaired(figure, a.records, b.records)
 
 
 def _of_pairs(figure: Figure, found: Sequence[Contrast | None], way: Way) -> Effect | None:

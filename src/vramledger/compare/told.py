@@ -42,7 +42,7 @@ def told_of(run: "Run", records: "Records") -> Told:
     asked, seen = _deployment(about.asked), _deployment(about.in_effect)
     settings = dict(_flat("", about.model_dump(mode="json")))
     settings["plan"] = None if about.plan is None else about.plan.sha256
-    for name in ("workload_sha256", "scenario", "seed"):
+    for name in ("workload_sha256", "client_version"):
         if settings.get(name) is None:
             settings.pop(name, None)
     story = story_of(run.journal().entries)
