@@ -27,6 +27,7 @@ class Kind(StrEnum):
     BARS = "bars"  # likewise, from the axis to `y`
     LINE = "line"
     DOTS = "dots"
+    MARKS = "marks"  # dots that are to be seen each by itself
     ACROSS = "across"  # one `y`, over the whole width
 
 
@@ -93,7 +94,7 @@ def _path(x: Axis, y: Axis, curve: Curve) -> str:
         return f"M0 {_up(y, curve.y[0])}H{WIDE:.0f}"
     if curve.kind is Kind.LINE:
         return _line(x, y, curve)
-    if curve.kind is Kind.DOTS:
+    if curve.kind in (Kind.DOTS, Kind.MARKS):
         points = zip(curve.x, curve.y, strict=True)
         return "".join(f"M{_along(x, at)} {_up(y, value)}h0" for at, value in points if not isnan(value))
     if curve.kind is Kind.STEPS:

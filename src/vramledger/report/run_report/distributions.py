@@ -51,7 +51,7 @@ def _limits(run: RunReport, shown: dict[str, Distribution]) -> Iterator[Curve]:
         name, _, rest = each.name.partition(" p")
         share = rest.partition(" ")[0]
         if name in shown and each.threshold is not None and share.replace(".", "", 1).isdigit():
-            yield Curve(each.name, "limit", Kind.DOTS, [each.threshold], [float(share) / 100])
+            yield Curve(each.name, "limit", Kind.MARKS, [each.threshold], [float(share) / 100])
 
 
 def _table(shown: dict[str, Distribution]) -> Table:

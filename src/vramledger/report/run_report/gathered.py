@@ -17,7 +17,6 @@ from vramledger.report.run_report.model import (
     RunReport,
     Seal,
     Terms,
-    Verdict,
 )
 from vramledger.report.run_report.ruling import ruled
 from vramledger.report.trial_events import event_sentences
@@ -222,31 +221,3 @@ def _mixed(runs: Sequence[RunReport]) -> Iterator[str]:
         if one.origin is not other.origin:
             yield f"{one.name} is {one.origin.value} and {other.name} is {other.origin.value}: their figures are not of one kind."
 
-
-def verdict_words(report: Report) -> str:
-    """The verdict and its reason, in a sentence."""
-    if report.seal is not None and report.seal.unchanged is not True:
-        return f"{report.verdict}: the bundle is not as it was sealed."
-    if not report.runs:
-        return f"{report.verdict}: there is no run."
-    named = [run for run in report.runs if run.ruling.verdict is report.verdict]
-    lines = [
-        each.name
-        for run in named
-        for each in run.ruling.lines
-        if each.verdict is report.verdict
-    ]
-    if report.verdict is Verdict.PASS:
-        count = sum(len(run.ruling.lines) for run in report.runs)
-        return f"{report.verdict}: {'the one line' if count == 1 else f'all {count} lines'} of the contract hold{'s' if count == 1 else ''}."
-    why = next((run.ruling.why for run in named if run.ruling.why), "")
-    if report.verdict is Verdict.FAIL:
-        return f"{report.verdict}: the contract is not kept at {_listed(lines)}."
-    if why:
-        return f"{report.verdict}: {why[0].lower()}{why[1:]}"
-    return f"{report.verdict}: not decided at {_listed(lines)}."
-
-
-def _listed(names: Sequence[str], most: int = 3) -> str:
-    rest = len(names) - most
-    return ", ".join(names[:most]) + (f" and {rest} more" if rest > 0 else "")

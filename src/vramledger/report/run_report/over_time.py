@@ -49,11 +49,7 @@ def over_time(run: RunReport) -> Chart | None:
 
 def _strips(found: Timeline) -> Iterator[Strip]:
     edges = found.edges_s.tolist()
-    rates = [
-        _steps("offered", "grid", edges, found.offered_per_s),
-        _steps("ended as asked", "input + output", edges, found.ended_per_s),
-    ]
-    yield Strip("Requests a second", _count_axis(each.y for each in rates), tuple(rates))
+    yield _rate_strip(found)
     yield _level_strip("In flight, at the client", "input", edges, found.in_flight)
     for name, role in _LEVELS.items():
         if name in found.levels:
@@ -62,13 +58,24 @@ def _strips(found: Timeline) -> Iterator[Strip]:
         curves = _level("KV cache in use", "input", edges, found.levels[USAGE])
         yield Strip("KV cache in use", shares(), tuple(curves))
     if found.preempted is not None:
-        bars = Curve("preempted in the bin", "limit", Kind.BARS, edges, found.preempted.tolist())
-        yield Strip("Preemptions", _count_axis([bars.y]), (bars,))
+        bars = Curve("in the bin", "limit", Kind.BARS, edges, found.preempted.tolist())
+        yield Strip(f"Preemptions, {found.preempted.sum():,.0f} in all", _count_axis([bars.y]), (bars,))
     if found.gpu_bytes:
         yield _gpu_strip(edges, found.gpu_bytes)
     for name in ("ttft_s", ITL):
         if name in found.latency:
             yield _latency_strip(TITLES[name], found, found.latency[name])
+
+
+def _rate_strip(found: Timeline) -> Strip:
+    edges = found.rate_edges_s.tolist()
+    offered, ended = found.offered_per_s, found.ended_per_s
+    curves = (
+        Curve("offered, lowest to highest", "grid", Kind.BAND, edges, offered.high.tolist(), low=offered.low.tolist()),
+        _steps("offered", "grid", edges, offered.mean),
+        _steps("ended as asked", "input + output", edges, ended.mean),
+    )
+    return Strip("Requests a second", _count_axis(each.y for each in curves), curves)
 
 
 def _level_strip(title: str, role: str, edges: list[float], found: Binned) -> Strip:
@@ -148,8 +155,8 @@ def _table(found: Timeline) -> Table:
 
 def _columns(found: Timeline) -> Iterator[tuple[str, Any]]:
     """What each column tells of some bins."""
-    yield "offered/s", lambda at: f"{found.offered_per_s[at].mean():.3g}"
-    yield "ended/s", lambda at: f"{found.ended_per_s[at].mean():.3g}"
+    yield "offered/s", lambda at: _rate(found, found.offered_per_s, at)
+    yield "ended/s", lambda at: _rate(found, found.ended_per_s, at)
     yield "most in flight", lambda at: _most(found.in_flight.high[at])
     for name in _LEVELS:
         if name in found.levels:
@@ -167,15 +174,26 @@ def _columns(found: Timeline) -> Iterator[tuple[str, Any]]:
                 yield f"{TITLES[name]} {said}", lambda at, of=found.latency[name], what=said: _latency(found, of, what, at)
 
 
+def _rate(found: Timeline, of: Binned, at: slice) -> str:
+    """The mean of the bins of rates whose middles lie in these bins, or that hold them."""
+    middles = (found.rate_edges_s[1:] + found.rate_edges_s[:-1]) / 2
+    from_s, to_s = found.edges_s[at.start], found.edges_s[at.stop]
+    inside = (middles >= from_s) & (middles < to_s)
+    if not inside.any():
+        inside[np.abs(middles - (from_s + to_s) / 2).argmin()] = True
+    return f"{of.mean[inside].mean():.3g}"
+
+
 def _most(values: Any, form: Any = lambda value: f"{value:,.0f}") -> str:
     known = values[~np.isnan(values)]
     return form(float(known.max())) if len(known) else _NOT_TOLD
 
 
 def _latency(found: Timeline, bands: Bands, what: str, at: slice) -> str:
-    """The greatest of the windows whose middles lie in these bins."""
+    """The greatest of the windows that reach into these bins."""
+    half = (found.edges_s[-1] - found.edges_s[0]) / _windows(found, bands) / 2
     from_s, to_s = found.edges_s[at.start], found.edges_s[at.stop]
-    inside = (bands.at >= from_s) & (bands.at < to_s)
+    inside = (bands.at + half > from_s) & (bands.at - half < to_s)
     if not inside.any():
         return "-"
     return latency_words(float(bands.values[what][inside].max()))

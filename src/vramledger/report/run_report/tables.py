@@ -166,13 +166,13 @@ def consequence_table(report: Report, terms: Terms) -> Table:
     """What follows from each verdict; what was not agreed on is a proposal, and says so."""
     agreed = {Verdict.PASS: terms.on_pass, Verdict.FAIL: terms.on_fail, Verdict.INCONCLUSIVE: terms.on_inconclusive}
     rows = tuple(
-        (str(said), "applies" if said is report.verdict else "", agreed[said] or _PROPOSED[said], "agreed" if agreed[said] else "assumed")
+        (str(said), "applies" if said is report.verdict else "", "agreed" if agreed[said] else "assumed", agreed[said] or _PROPOSED[said])
         for said in Verdict
     )
     assumed = not all(agreed.values())
     note = ("What is assumed is a proposal: what the parties agreed on stands in their order.",) if assumed else ()
     mark = " (assumed)" if not any(agreed.values()) else " (partly assumed)" if assumed else ""
-    return Table(f"What follows{mark}", ("verdict", "", "consequence", "basis"), rows, notes=note)
+    return Table(f"What follows{mark}", ("verdict", "", "basis", "consequence"), rows, notes=note)
 
 
 def signature_table(terms: Terms) -> Table:

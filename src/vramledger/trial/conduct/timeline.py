@@ -15,7 +15,7 @@ from vramledger.record.document import Origin
 from vramledger.record.latency import BY_NAME, with_failures
 from vramledger.record.outcome import Outcome
 from vramledger.record.overview.bands import Bands, by_time
-from vramledger.record.overview.columns import columns_of
+from vramledger.record.overview.columns import StepColumns, columns_of
 from vramledger.record.overview.distribution import Distribution, distribution
 from vramledger.record.overview.levels import Binned, Level, binned, envelope, stepped, total
 from vramledger.record.samples import GPU, SERVER, STEPS
@@ -35,6 +35,7 @@ SUMMED: Final = ("running", "waiting")  # over engines; of shares the mean, with
 USAGE: Final = "kv_usage"
 _WINDOWS: Final = (20, 240)  # fewest and most windows of latency
 _A_WINDOW: Final = 30  # requests, at the mean
+_RATE_BINS: Final = 20  # at least; else a second or more each
 _BLIND: Final = 5.0  # usual times between two samples, after which a level is not known any more
 _COLUMNS: Final = (
     "due_s", "dispatched_s", "first_content_s", "last_content_s", "done_s", "output_tokens_got", "queue_s", "row",
@@ -43,7 +44,8 @@ _COLUMNS: Final = (
 
 @frozen
 class Timeline:
-    """Arrays with a row a bin of the run's seconds; `edges_s` has one more.
+    """Arrays with a row a bin of the run's seconds; `edges_s` has one more. Rates have bins of their own, which are a second
+    long or longer, and their lowest and highest are of about a second.
 
     `levels` has running, waiting and kv_usage (0..1) as far as they were told, NaN where nobody looked; `preempted` counts a
     bin, None where nobody told. `gpu_bytes` is by UUID. `latency` is by when a request was due (ITL: by when the chunk came),
@@ -51,8 +53,9 @@ class Timeline:
     """
 
     edges_s: "Floats"
-    offered_per_s: "Floats"
-    ended_per_s: "Floats"  # as asked
+    rate_edges_s: "Floats"
+    offered_per_s: Binned
+    ended_per_s: Binned  # as asked
     in_flight: Binned
     levels: Mapping[str, Binned]
     preempted: "Floats | None"
@@ -84,32 +87,52 @@ def timeline_of(run: "Run", bins: int = BINS) -> Timeline:
     if not len(found.outcome):
         raise CannotKnow(f"{run.path} has no request that counts, so nothing can be drawn of it.")
     due, done = found.columns["due_s"], found.columns["done_s"]
-    ends = np.array([np.nanmin(due), max(np.nanmax(due), np.nanmax(done, initial=-np.inf))])
-    edges = np.linspace(ends[0], max(ends[1], ends[0] + 1e-3), bins + 1)
-    windows = max(_WINDOWS[0], min(_WINDOWS[1], len(due) // _A_WINDOW))
-    wide = np.linspace(edges[0], edges[-1], windows + 1)
-    ok = found.outcome == Outcome.OK.value
-    figures = {
-        name: with_failures(BY_NAME[name].of(found.columns), found.outcome) for name in LATENCIES
-    }
-    told = {name: each for name, each in figures.items() if np.isfinite(each).any()}
-    whole = {name: distribution(values) for name, values in told.items()}
-    latency = {name: by_time(due, values, wide) for name, values in told.items()}
-    distributions = {name: each for name, each in whole.items() if each is not None}
-    gaps = itl_windows(run, wide, rows_only=found.rows_only)
-    if gaps is not None:
-        latency[ITL], distributions[ITL] = gaps.bands, gaps.distribution
+    begin, end = np.min(due), max(np.max(due), np.nanmax(done, initial=-np.inf))
+    edges = np.linspace(begin, max(end, begin + 1e-3), bins + 1)
+    rate_bins = int(np.clip(edges[-1] - edges[0], _RATE_BINS, bins))
+    rate_edges = np.linspace(edges[0], edges[-1], rate_bins + 1)
+    ok = (found.outcome == Outcome.OK.value) & ~np.isnan(done)
+    latency, distributions = _latencies(run, found, edges)
+    engines = _engines(run)
     return Timeline(
         edges,
-        np.histogram(due, bins=edges)[0] / np.diff(edges),
-        np.histogram(done[ok & ~np.isnan(done)], bins=edges)[0] / np.diff(edges),
+        rate_edges,
+        _rate(due, rate_edges),
+        _rate(done[ok], rate_edges),
         binned(_in_flight(found, float(edges[-1])), edges),
-        _levels(run, edges),
-        _preempted(run, edges),
+        _of_steps(engines, edges) if engines else _levels(run, edges),
+        _step_preemptions(engines, edges) if engines else _preempted(run, edges),
         _gpu(run, edges),
         latency,
         distributions,
     )
+
+
+def _latencies(
+    run: "Run", found: _Requests, edges: "Floats"
+) -> tuple[dict[str, Bands], dict[str, Distribution]]:
+    """By window of time and over the whole, of those that the run tells."""
+    windows = max(_WINDOWS[0], min(_WINDOWS[1], len(found.outcome) // _A_WINDOW))
+    wide = np.linspace(edges[0], edges[-1], windows + 1)
+    latency, distributions = {}, {}
+    for name in LATENCIES:
+        values = with_failures(BY_NAME[name].of(found.columns), found.outcome)
+        whole = distribution(values)
+        if whole is not None and (np.isfinite(values).any() or name == LATENCIES[0]):
+            latency[name] = by_time(found.columns["due_s"], values, wide)
+            distributions[name] = whole
+    gaps = itl_windows(run, wide, rows_only=found.rows_only)
+    if gaps is not None:
+        latency[ITL], distributions[ITL] = gaps.bands, gaps.distribution
+    return latency, distributions
+
+
+def _rate(at_s: "Floats", edges: "Floats") -> Binned:
+    """Of events, in cells of about a second within the bins."""
+    each = max(round(float(edges[1] - edges[0])), 1)
+    cells = np.linspace(edges[0], edges[-1], (len(edges) - 1) * each + 1)
+    rates = (np.histogram(at_s, bins=cells)[0] / np.diff(cells)).reshape(-1, each)
+    return Binned(rates.mean(axis=1), rates.min(axis=1), rates.max(axis=1))
 
 
 def _requests(run: "Run") -> _Requests:
@@ -141,8 +164,6 @@ def _in_flight(found: _Requests, last_s: float) -> Level:
 
 
 def _levels(run: "Run", edges: "Floats") -> dict[str, Binned]:
-    if STEPS.name in run.tables:
-        return _of_steps(run, edges)
     found = {}
     for name in (*SUMMED, USAGE):
         told = _told(run, name)
@@ -156,19 +177,31 @@ def _levels(run: "Run", edges: "Floats") -> dict[str, Binned]:
     return found
 
 
-def _of_steps(run: "Run", edges: "Floats") -> dict[str, Binned]:
-    engines = [each for each in columns_of(run).engines if len(each.start_s)]
-    if not engines:
-        return {}
+def _engines(run: "Run") -> list[StepColumns]:
+    """Of a simulated run, those that made a step."""
+    if STEPS.name not in run.tables:
+        return []
+    return [each for each in columns_of(run).engines if len(each.start_s)]
 
-    def level(name: str) -> list[Level]:
+
+def _of_steps(engines: list[StepColumns], edges: "Floats") -> dict[str, Binned]:
+    def levels(name: str) -> list[Level]:
         return [
             stepped(each.start_s, each.end_s, np.nan_to_num(getattr(each, name)))
             for each in engines
         ]
 
-    found = {name: binned(total(level(name)), edges) for name in SUMMED}
-    return found | {USAGE: envelope([binned(each, edges) for each in level(USAGE)])}
+    found = {name: binned(total(levels(name)), edges) for name in SUMMED}
+    return found | {USAGE: envelope([binned(each, edges) for each in levels(USAGE)])}
+
+
+def _step_preemptions(engines: list[StepColumns], edges: "Floats") -> "Floats":
+    counts = [
+        np.histogram(each.start_s, bins=edges, weights=np.nan_to_num(each.preempted))[0]
+        for each in engines
+    ]
+    found: Floats = np.sum(counts, axis=0)
+    return found
 
 
 def _told(run: "Run", name: str) -> list[Level]:
@@ -196,13 +229,6 @@ def _with_holes(found: Binned, at_s: "Floats", edges: "Floats") -> Binned:
 
 
 def _preempted(run: "Run", edges: "Floats") -> "Floats | None":
-    if STEPS.name in run.tables:
-        engines = columns_of(run).engines
-        counts = [
-            np.histogram(each.start_s, bins=edges, weights=np.nan_to_num(each.preempted))[0]
-            for each in engines
-        ]
-        return np.sum(counts, axis=0) if counts else None
     told = _told(run, "preemptions")
     if not told:
         return None
