@@ -54,13 +54,17 @@ def _check_place(paths: Sequence[Path], out: Path | None, *, as_json: bool) -> N
     if out is None and as_json:
         return
     if out is None or out.suffix not in _WRITERS:
-        raise BadInput("State where the report goes with -o FILE, which ends in .html, .md or .json.")
+        raise BadInput(
+            "State where the report goes with -o FILE, which ends in .html, .md or .json."
+        )
     refuse_place(out, paths)
     if not out.parent.is_dir():
         raise BadInput(f"{out} cannot be written: {out.parent} is no folder; make it first.")
     for each in paths:
         if each.is_dir() and out.resolve().is_relative_to(each.resolve()):
-            raise BadInput(f"{out} would lie within {each}, whose files are evidence; choose another -o.")
+            raise BadInput(
+                f"{out} would lie within {each}, whose files are evidence; choose another -o."
+            )
 
 
 def _terms(asked: Mapping[str, Any]) -> Terms | None:
@@ -73,7 +77,9 @@ def _terms(asked: Mapping[str, Any]) -> Terms | None:
     return None
 
 
-def _report(paths: Sequence[Path], title: str | None, stated: Stated, terms: Terms | None) -> Report:
+def _report(
+    paths: Sequence[Path], title: str | None, stated: Stated, terms: Terms | None
+) -> Report:
     named = title or ", ".join(each.resolve().name for each in paths)
     if len(paths) == 1 and _is_bundle(paths[0]):
         found = verify(paths[0])
@@ -90,7 +96,9 @@ def _is_bundle(path: Path) -> bool:
 def _runs_in(path: Path) -> list[Path]:
     """A run, or the runs of a folder of them."""
     if _is_bundle(path):
-        raise BadInput(f"{path} is a bundle or a file; report a bundle by itself, and runs by their folders.")
+        raise BadInput(
+            f"{path} is a bundle or a file; report a bundle by itself, and runs by their folders."
+        )
     if (path / _DESCRIPTION).is_file() or not path.is_dir():
         return [path]
     return sorted(each.parent for each in path.glob(f"*/{_DESCRIPTION}")) or [path]

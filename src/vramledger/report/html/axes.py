@@ -100,7 +100,9 @@ def _step(least: float) -> float:
 def _even(low: float, high: float, step: float, form: Callable[[float], str]) -> Axis:
     count = max(round((high - low) / step), 1)
     every = 1 if count <= 4 else 2
-    ticks = tuple(Tick(number / count, form(low + number * step)) for number in range(0, count + 1, every))
+    ticks = tuple(
+        Tick(number / count, form(low + number * step)) for number in range(0, count + 1, every)
+    )
     return Axis(low, high, ticks)
 
 

@@ -96,7 +96,9 @@ def _path(x: Axis, y: Axis, curve: Curve) -> str:
         return _line(x, y, curve)
     if curve.kind in (Kind.DOTS, Kind.MARKS):
         points = zip(curve.x, curve.y, strict=True)
-        return "".join(f"M{_along(x, at)} {_up(y, value)}h0" for at, value in points if not isnan(value))
+        return "".join(
+            f"M{_along(x, at)} {_up(y, value)}h0" for at, value in points if not isnan(value)
+        )
     if curve.kind is Kind.STEPS:
         return "".join(_steps(x, y, run.edges, run.y, "M") for run in _runs(curve))
     return "".join(_area(x, y, run) for run in _runs(curve))
@@ -128,9 +130,11 @@ def _steps(x: Axis, y: Axis, edges: Numbers, values: Numbers, start: str) -> str
     """Left to right; bins of the same height are one line."""
     heights = [_up(y, value) for value in values]
     found = [f"{start}{_along(x, edges[0])} {heights[0]}"]
-    for place in range(1, len(heights)):
-        if heights[place] != heights[place - 1]:
-            found.append(f"H{_along(x, edges[place])}V{heights[place]}")
+    found += [
+        f"H{_along(x, edges[place])}V{heights[place]}"
+        for place in range(1, len(heights))
+        if heights[place] != heights[place - 1]
+    ]
     return "".join([*found, f"H{_along(x, edges[-1])}"])
 
 
@@ -139,7 +143,9 @@ def _area(x: Axis, y: Axis, run: _Run) -> str:
     lows = [max(low, y.low) for low in run.low]
     if all(value <= low for value, low in zip(run.y, lows, strict=True)):
         return ""
-    return _steps(x, y, run.edges, run.y, "M") + _steps(x, y, run.edges[::-1], lows[::-1], "L") + "Z"
+    return (
+        _steps(x, y, run.edges, run.y, "M") + _steps(x, y, run.edges[::-1], lows[::-1], "L") + "Z"
+    )
 
 
 def _line(x: Axis, y: Axis, curve: Curve) -> str:

@@ -11,7 +11,13 @@ from vramledger.report.run_report.gathered import TITLES
 from vramledger.report.run_report.model import RunReport
 from vramledger.report.run_report.over_time import latency_words
 
-_ROLES: Final = {"ttft_s": "input", "itl_s": "compute", "tpot_s": "input + output", "e2e_s": "output", "queue_s": "grid"}
+_ROLES: Final = {
+    "ttft_s": "input",
+    "itl_s": "compute",
+    "tpot_s": "input + output",
+    "e2e_s": "output",
+    "queue_s": "grid",
+}
 _DASHES: Final = {"tpot_s": "dash", "queue_s": "dot"}
 _LISTED: Final = (0.5, 0.9, 0.95, 0.99, 0.999, 1.0)
 
@@ -25,7 +31,11 @@ def distributions(run: RunReport) -> Chart | None:
     curves = [_curve(name, each) for name, each in shown.items()]
     limits = list(_limits(run, shown))
     x = seconds_log(value for each in (*curves, *limits) for value in each.x)
-    told = " Red dots are the limits of the contract: a curve must pass above or left of them." if limits else ""
+    told = (
+        " Red dots are the limits of the contract: a curve must pass above or left of them."
+        if limits
+        else ""
+    )
     return Chart(
         f"{run.key}-latencies",
         "Distribution of the latencies",
@@ -41,7 +51,12 @@ def distributions(run: RunReport) -> Chart | None:
 
 def _curve(name: str, found: Distribution) -> Curve:
     return Curve(
-        TITLES[name], _ROLES[name], Kind.LINE, found.values.tolist(), found.shares.tolist(), dash=_DASHES.get(name, "")
+        TITLES[name],
+        _ROLES[name],
+        Kind.LINE,
+        found.values.tolist(),
+        found.shares.tolist(),
+        dash=_DASHES.get(name, ""),
     )
 
 

@@ -162,7 +162,11 @@ def _percentiles(summary: Summary | None, timeline: Timeline | None) -> Iterator
         found = timeline.distributions.get(name)
         if found is not None:
             at = [
-                float(found.values[min(int(found.shares.searchsorted(share - 1e-12)), len(found.values) - 1)])
+                float(
+                    found.values[
+                        min(int(found.shares.searchsorted(share - 1e-12)), len(found.values) - 1)
+                    ]
+                )
                 for share in _SHARES.values()
             ]
             yield Percentiles(TITLES[name], at[0], at[1], at[2], at[3], round(found.count))
@@ -220,4 +224,3 @@ def _mixed(runs: Sequence[RunReport]) -> Iterator[str]:
             yield f"{what} is {each.one} in {one.name} and {each.other} in {other.name}, so these runs are not of one deployment."
         if one.origin is not other.origin:
             yield f"{one.name} is {one.origin.value} and {other.name} is {other.origin.value}: their figures are not of one kind."
-

@@ -31,28 +31,36 @@ def ledger_beside(run: "Run", summary: "Summary | None", stated: Stated) -> Ledg
 
 
 def _rows(run: "Run", summary: "Summary | None", ledger: Ledger) -> Iterator[Beside]:
-    rank = min(ledger.ranks, key=lambda each: _pool_gib(each))
+    rank = min(ledger.ranks, key=_pool_gib)
     for row in rank.rows:
         yield _beside(row.label, "GiB a GPU", row.figure)
     in_use = total((rank.budget, rank.outside), "budget and what lies outside it")
     yield _beside("all that the engine uses", "GiB a GPU", in_use, *_most_used(summary))
     tokens = ledger.tokens
     if not isinstance(tokens, Unknown):
-        yield _beside("KV cache size as printed", "tokens", tokens, *_kv_tokens(run, summary, ledger))
+        yield _beside(
+            "KV cache size as printed", "tokens", tokens, *_kv_tokens(run, summary, ledger)
+        )
 
 
 def _pool_gib(rank: RankLedger) -> float:
     return next((row.figure.value for row in rank.rows if row.key == "kv_cache"), 0.0)
 
 
-def _beside(name: str, unit: str, found: Figure, measured: float | None = None, said: str = "") -> Beside:
+def _beside(
+    name: str, unit: str, found: Figure, measured: float | None = None, said: str = ""
+) -> Beside:
     return Beside(name, unit, found.low, found.value, found.high, str(found.basis), measured, said)
 
 
 def _most_used(summary: "Summary | None") -> tuple[float | None, str]:
     """Of the fullest GPU at its fullest moment."""
     most = None if summary is None else summary.server.gpu_bytes.max
-    return (None, "GPU memory was not sampled") if most is None else (gib(most), "the fullest moment of the fullest GPU")
+    return (
+        (None, "GPU memory was not sampled")
+        if most is None
+        else (gib(most), "the fullest moment of the fullest GPU")
+    )
 
 
 def _kv_tokens(run: "Run", summary: "Summary | None", ledger: Ledger) -> tuple[float | None, str]:
@@ -61,5 +69,7 @@ def _kv_tokens(run: "Run", summary: "Summary | None", ledger: Ledger) -> tuple[f
         return float(told) / max(ledger.deployment.layout.dp, 1), "as the server states it"
     blocks = (run.description.model_extra or {}).get(_BLOCKS)
     if isinstance(blocks, int) and ledger.pool is not None and len(ledger.pool.layout.groups) == 1:
-        return float(blocks * ledger.pool.layout.block_size), "blocks that the run was simulated with"
+        return float(
+            blocks * ledger.pool.layout.block_size
+        ), "blocks that the run was simulated with"
     return None, "the server does not state it"

@@ -18,7 +18,7 @@ UNSTATED: Final = ""
 class Verdict(StrEnum):
     """What a line, a run or the whole comes to."""
 
-    PASS = "PASS"
+    PASS = "PASS"  # noqa: S105 - a verdict
     FAIL = "FAIL"
     INCONCLUSIVE = "INCONCLUSIVE"
 

@@ -1,6 +1,7 @@
 """Everything of a run on one clock: load, what is in flight, the server, its GPUs, latency."""
 
 from collections.abc import Iterable, Iterator, Mapping
+from itertools import pairwise
 from typing import Any, Final
 
 import numpy as np
@@ -53,13 +54,17 @@ def _strips(found: Timeline) -> Iterator[Strip]:
     yield _level_strip("In flight, at the client", "input", edges, found.in_flight)
     for name, role in _LEVELS.items():
         if name in found.levels:
-            yield _level_strip(f"{name.capitalize()}, at the server", role, edges, found.levels[name])
+            yield _level_strip(
+                f"{name.capitalize()}, at the server", role, edges, found.levels[name]
+            )
     if USAGE in found.levels:
-        curves = _level("KV cache in use", "input", edges, found.levels[USAGE])
+        curves = _level("input", edges, found.levels[USAGE])
         yield Strip("KV cache in use", shares(), tuple(curves))
     if found.preempted is not None:
         bars = Curve("in the bin", "limit", Kind.BARS, edges, found.preempted.tolist())
-        yield Strip(f"Preemptions, {found.preempted.sum():,.0f} in all", _count_axis([bars.y]), (bars,))
+        yield Strip(
+            f"Preemptions, {found.preempted.sum():,.0f} in all", _count_axis([bars.y]), (bars,)
+        )
     if found.gpu_bytes:
         yield _gpu_strip(edges, found.gpu_bytes)
     for name in ("ttft_s", ITL):
@@ -71,7 +76,14 @@ def _rate_strip(found: Timeline) -> Strip:
     edges = found.rate_edges_s.tolist()
     offered, ended = found.offered_per_s, found.ended_per_s
     curves = (
-        Curve("offered, lowest to highest", "grid", Kind.BAND, edges, offered.high.tolist(), low=offered.low.tolist()),
+        Curve(
+            "offered, lowest to highest",
+            "grid",
+            Kind.BAND,
+            edges,
+            offered.high.tolist(),
+            low=offered.low.tolist(),
+        ),
         _steps("offered", "grid", edges, offered.mean),
         _steps("ended as asked", "input + output", edges, ended.mean),
     )
@@ -79,11 +91,11 @@ def _rate_strip(found: Timeline) -> Strip:
 
 
 def _level_strip(title: str, role: str, edges: list[float], found: Binned) -> Strip:
-    curves = tuple(_level(title, role, edges, found))
+    curves = tuple(_level(role, edges, found))
     return Strip(title, _count_axis(each.y for each in curves), curves)
 
 
-def _level(title: str, role: str, edges: list[float], found: Binned) -> Iterator[Curve]:
+def _level(role: str, edges: list[float], found: Binned) -> Iterator[Curve]:
     yield Curve(
         "lowest to highest", role, Kind.BAND, edges, found.high.tolist(), low=found.low.tolist()
     )
@@ -146,8 +158,11 @@ def _table(found: Timeline) -> Table:
     cuts = np.unique(np.linspace(0, bins, min(_LISTED, bins) + 1).round().astype(int))
     columns = dict(_columns(found))
     rows = [
-        (duration(float(found.edges_s[low])), *(tell(slice(low, high)) for tell in columns.values()))
-        for low, high in zip(cuts[:-1], cuts[1:], strict=True)
+        (
+            duration(float(found.edges_s[low])),
+            *(tell(slice(low, high)) for tell in columns.values()),
+        )
+        for low, high in pairwise(cuts.tolist())
     ]
     head = ("from", *columns)
     return Table("Over time", head, tuple(rows), frozenset(range(1, len(head))))
@@ -167,11 +182,17 @@ def _columns(found: Timeline) -> Iterator[tuple[str, Any]]:
         preempted = found.preempted
         yield "preempted", lambda at: f"{preempted[at].sum():,.0f}"
     for number, each in enumerate(found.gpu_bytes.values()):
-        yield f"GPU {number}, GiB", lambda at, of=each: _most(of.high[at] / _GIB, lambda gib: f"{gib:.2f}")
+        yield (
+            f"GPU {number}, GiB",
+            lambda at, of=each: _most(of.high[at] / _GIB, lambda gib: f"{gib:.2f}"),
+        )
     for name in ("ttft_s", ITL):
         if name in found.latency:
             for said in ("p50", "worst"):
-                yield f"{TITLES[name]} {said}", lambda at, of=found.latency[name], what=said: _latency(found, of, what, at)
+                yield (
+                    f"{TITLES[name]} {said}",
+                    lambda at, of=found.latency[name], what=said: _latency(found, of, what, at),
+                )
 
 
 def _rate(found: Timeline, of: Binned, at: slice) -> str:

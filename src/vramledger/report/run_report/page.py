@@ -95,5 +95,3 @@ def _shown(run: RunReport) -> ShownRun:
         for each in charts_of(run)
     )
     return ShownRun(run.key, run.name, run.mark, drawn, tuple(run_tables(run)))
-
-

@@ -17,12 +17,8 @@ _SAID: Final = {
     Standing.OPEN: Verdict.INCONCLUSIVE,
     None: Verdict.INCONCLUSIVE,
 }
-NOTHING_PROMISED: Final = (
-    "The run was made without a contract, so nothing was promised; make it with a plan that has one."
-)
-_SIMULATED: Final = (
-    "A simulated run keeps no contract in its record; vram simulate says what a contract comes to, and nobody signs for it."
-)
+NOTHING_PROMISED: Final = "The run was made without a contract, so nothing was promised; make it with a plan that has one."
+_SIMULATED: Final = "A simulated run keeps no contract in its record; vram simulate says what a contract comes to, and nobody signs for it."
 _FEW: Final = "values, and such a percentile needs"
 
 

@@ -12,7 +12,9 @@ if TYPE_CHECKING:
 
 _SAID: Final = {Standing.HOLDS: "ok", Standing.FAILS: "FAILS", Standing.OPEN: "not checked"}
 _PEOPLE: Final = {"ran_by": "ran by", "watched_by": "watched by", "sealed_by": "sealed by"}
-_PROVES: Final = "A seal proves that nothing changed since it was made, not that the records are genuine."
+_PROVES: Final = (
+    "A seal proves that nothing changed since it was made, not that the records are genuine."
+)
 _EXERCISE: Final = "An exercise: its runs are no trial of a server, and prove nothing of one."
 
 
@@ -24,7 +26,9 @@ def seal_of(found: "Verified") -> Seal:
     return Seal(
         sha256=manifest.get("sha256"),
         unchanged=found.unchanged,
-        checks=tuple(SealCheck(each.name, _SAID[each.standing], each.said) for each in found.checks),
+        checks=tuple(
+            SealCheck(each.name, _SAID[each.standing], each.said) for each in found.checks
+        ),
         people=tuple((said, str(people[key])) for key, said in _PEOPLE.items() if people.get(key)),
         signed_by=None if found.signed_by is None else found.signed_by.fingerprint,
         said=exercise + _PROVES,

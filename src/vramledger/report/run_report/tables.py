@@ -45,7 +45,12 @@ def contract_table(run: RunReport) -> Table:
         for each in lines
     )
     notes = (run.ruling.why,) if run.ruling.why else ()
-    return Table(f"Contract of {run.description.scenario or run.name}: {run.ruling.verdict}", head, rows, notes=notes)
+    return Table(
+        f"Contract of {run.description.scenario or run.name}: {run.ruling.verdict}",
+        head,
+        rows,
+        notes=notes,
+    )
 
 
 def _interval(low: float | None, high: float | None) -> str:
@@ -62,7 +67,10 @@ def about_table(run: RunReport) -> Table:
 def count_table(run: RunReport) -> Table:
     """What became of the requests."""
     offered = dict(run.counts).get("offered", 0)
-    rows = tuple((name, f"{count:,}", share(count / offered) if offered else "") for name, count in run.counts)
+    rows = tuple(
+        (name, f"{count:,}", share(count / offered) if offered else "")
+        for name, count in run.counts
+    )
     return Table("What became of the requests", ("", "requests", "of all"), rows, frozenset({1, 2}))
 
 
@@ -74,7 +82,13 @@ def percentile_table(run: RunReport) -> Table:
     )
     head = ("of all that was offered, from due", "values", *_SPREAD)
     note = "A percentile that falls among failures is called failed. ITL is of the requests that ended as asked."
-    return Table("Percentiles", head, rows, frozenset(range(1, len(head))), notes=(note,) if rows else ("Nothing was measured.",))
+    return Table(
+        "Percentiles",
+        head,
+        rows,
+        frozenset(range(1, len(head))),
+        notes=(note,) if rows else ("Nothing was measured.",),
+    )
 
 
 def ledger_table(run: RunReport) -> Table:
@@ -82,8 +96,18 @@ def ledger_table(run: RunReport) -> Table:
     word = "measured" if run.origin is Origin.MEASURED else run.origin.value
     head = ("", "low", "expected", "high", "basis", word, "")
     rows = tuple(_beside(each) for each in run.ledger.rows)
-    notes = (run.ledger.why,) if run.ledger.why else (f"The ledger of {run.ledger.of}. A row that nobody told stands as predicted alone.",)
-    return Table(f"Memory: the ledger as predicted (calibrated and assumed), beside what was {word}", head, rows, frozenset({1, 2, 3, 5}), notes)
+    notes = (
+        (run.ledger.why,)
+        if run.ledger.why
+        else (f"The ledger of {run.ledger.of}. A row that nobody told stands as predicted alone.",)
+    )
+    return Table(
+        f"Memory: the ledger as predicted (calibrated and assumed), beside what was {word}",
+        head,
+        rows,
+        frozenset({1, 2, 3, 5}),
+        notes,
+    )
 
 
 def _beside(found: Beside) -> tuple[str, ...]:
@@ -111,7 +135,9 @@ def server_table(run: RunReport) -> Table | None:
     if side.prefix_hit_share is not None:
         said.append(f"Prefix hits: {share(side.prefix_hit_share)} of the prompt tokens looked up.")
     notes = tuple(said) if rows or said else ("Nothing was told by the server or its GPUs.",)
-    return Table("The server and its GPUs", ("", *_SPREAD), tuple(rows), frozenset({1, 2, 3, 4}), notes)
+    return Table(
+        "The server and its GPUs", ("", *_SPREAD), tuple(rows), frozenset({1, 2, 3, 4}), notes
+    )
 
 
 def _levels(title: str, found: Spread, form: Callable[[float], str]) -> list[tuple[str, ...]]:
@@ -124,8 +150,18 @@ def client_table(run: RunReport) -> Table | None:
     if run.summary is None:
         return None
     rows = tuple(_worker(number, each) for number, each in enumerate(run.summary.healths, 1))
-    head = ("", "for", "sent late, p99", "loop lag, p99", "busiest second", "connections", "verdict")
-    notes = () if rows else ("No client told how it was, so whether it was the bottleneck is unknown.",)
+    head = (
+        "",
+        "for",
+        "sent late, p99",
+        "loop lag, p99",
+        "busiest second",
+        "connections",
+        "verdict",
+    )
+    notes = (
+        () if rows else ("No client told how it was, so whether it was the bottleneck is unknown.",)
+    )
     return Table("Health of the client", head, rows, frozenset({1, 2, 3, 4, 5}), notes)
 
 
@@ -143,7 +179,9 @@ def _worker(number: int, found: Health) -> tuple[str, ...]:
 def seal_table(seal: Seal) -> Table:
     """What was looked at when the bundle was verified."""
     rows = tuple((each.standing, each.name, each.said) for each in seal.checks)
-    return Table("The bundle", ("", "looked at", "found"), rows, notes=(seal.said,) if seal.said else ())
+    return Table(
+        "The bundle", ("", "looked at", "found"), rows, notes=(seal.said,) if seal.said else ()
+    )
 
 
 def party_table(report: Report, terms: Terms) -> Table:
@@ -164,20 +202,36 @@ def party_table(report: Report, terms: Terms) -> Table:
 
 def consequence_table(report: Report, terms: Terms) -> Table:
     """What follows from each verdict; what was not agreed on is a proposal, and says so."""
-    agreed = {Verdict.PASS: terms.on_pass, Verdict.FAIL: terms.on_fail, Verdict.INCONCLUSIVE: terms.on_inconclusive}
+    agreed = {
+        Verdict.PASS: terms.on_pass,
+        Verdict.FAIL: terms.on_fail,
+        Verdict.INCONCLUSIVE: terms.on_inconclusive,
+    }
     rows = tuple(
-        (str(said), "applies" if said is report.verdict else "", "agreed" if agreed[said] else "assumed", agreed[said] or _PROPOSED[said])
+        (
+            str(said),
+            "applies" if said is report.verdict else "",
+            "agreed" if agreed[said] else "assumed",
+            agreed[said] or _PROPOSED[said],
+        )
         for said in Verdict
     )
     assumed = not all(agreed.values())
-    note = ("What is assumed is a proposal: what the parties agreed on stands in their order.",) if assumed else ()
+    note = (
+        ("What is assumed is a proposal: what the parties agreed on stands in their order.",)
+        if assumed
+        else ()
+    )
     mark = " (assumed)" if not any(agreed.values()) else " (partly assumed)" if assumed else ""
     return Table(f"What follows{mark}", ("verdict", "", "basis", "consequence"), rows, notes=note)
 
 
 def signature_table(terms: Terms) -> Table:
     """Where to sign."""
-    rows = tuple((who, name or _BLANK, _BLANK, _BLANK) for who, name in (("buyer", terms.buyer), ("supplier", terms.supplier)))
+    rows = tuple(
+        (who, name or _BLANK, _BLANK, _BLANK)
+        for who, name in (("buyer", terms.buyer), ("supplier", terms.supplier))
+    )
     return Table("Signatures", ("", "name", "place and date", "signature"), rows)
 
 

@@ -37,7 +37,11 @@ def _reason(report: Report) -> str:
     named = [run for run in report.runs if run.ruling.verdict is report.verdict]
     if report.verdict is Verdict.PASS:
         count = sum(len(run.ruling.lines) for run in report.runs)
-        return "the one line of the contract holds." if count == 1 else f"all {count} lines of the contract hold."
+        return (
+            "the one line of the contract holds."
+            if count == 1
+            else f"all {count} lines of the contract hold."
+        )
     lines = [
         each.name for run in named for each in run.ruling.lines if each.verdict is report.verdict
     ]

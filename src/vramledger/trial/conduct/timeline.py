@@ -44,9 +44,9 @@ _COLUMNS: Final = (
 
 @frozen
 class Timeline:
-    """Arrays with a row a bin of the run's seconds; `edges_s` has one more. Rates have bins of their own, which are a second
-    long or longer, and their lowest and highest are of about a second.
+    """Arrays with a row a bin of the run's seconds; `edges_s` has one more.
 
+    Rates have bins of their own, a second long or longer; their lowest and highest are of about a second.
     `levels` has running, waiting and kv_usage (0..1) as far as they were told, NaN where nobody looked; `preempted` counts a
     bin, None where nobody told. `gpu_bytes` is by UUID. `latency` is by when a request was due (ITL: by when the chunk came),
     failures infinite; `distributions` are of the whole run.
