@@ -71,13 +71,8 @@ def _limits(run: RunReport, shown: dict[str, Distribution]) -> Iterator[Curve]:
 
 def _table(shown: dict[str, Distribution]) -> Table:
     rows = tuple(
-        (TITLES[name], f"{each.count:,.0f}", *(latency_words(_at(each, part)) for part in _LISTED))
+        (TITLES[name], f"{each.count:,.0f}", *(latency_words(each.at(part)) for part in _LISTED))
         for name, each in shown.items()
     )
     head = ("", "values", *(f"p{part * 100:g}" for part in _LISTED[:-1]), "max")
     return Table("Distribution of the latencies", head, rows, frozenset(range(1, len(head))))
-
-
-def _at(found: Distribution, part: float) -> float:
-    place = min(int(found.shares.searchsorted(part - 1e-12)), len(found.values) - 1)
-    return float(found.values[place])

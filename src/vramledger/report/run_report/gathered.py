@@ -22,7 +22,7 @@ from vramledger.report.run_report.ruling import ruled
 from vramledger.report.trial_events import event_sentences
 from vramledger.report.trial_load import ended_words, load_words
 from vramledger.trial.conduct.summary import Summary, summarise
-from vramledger.trial.conduct.timeline import ITL, LATENCIES, Timeline, timeline_of
+from vramledger.trial.conduct.timeline import ITL, Timeline, timeline_of
 from vramledger.trial.server.differences import changes
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from vramledger.trial.conduct.spread import Spread
 
 TITLES: Final = {"ttft_s": "TTFT", ITL: "ITL", "tpot_s": "TPOT", "queue_s": "queue", "e2e_s": "E2E"}
-_SHARES: Final = {"p50": 0.5, "p95": 0.95, "p99": 0.99, "max": 1.0}
+_SHARES: Final = (0.5, 0.95, 0.99, 1.0)
 _NO_PART: Final = {
     SERVER.name: "No metrics page of the server was read: what ran and waited, its KV cache and its preemptions are not seen.",
     GPU.name: "No GPU was sampled: their memory is not seen.",
@@ -152,24 +152,17 @@ def _percentiles(summary: Summary | None, timeline: Timeline | None) -> Iterator
     """The summary's own where there is one, which are exact; else those of the timeline."""
     if summary is not None:
         said = summary.latencies
-        for name, found in (*said.offered.items(), (ITL, said.itl_s)):
-            if name in TITLES and found.count:
-                yield _of_spread(TITLES[name], found)
+        for name, spread in (*said.offered.items(), (ITL, said.itl_s)):
+            if name in TITLES and spread.count:
+                yield _of_spread(TITLES[name], spread)
         return
     if timeline is None:
         return
-    for name in (LATENCIES[0], ITL, *LATENCIES[1:]):
+    for name, title in TITLES.items():
         found = timeline.distributions.get(name)
         if found is not None:
-            at = [
-                float(
-                    found.values[
-                        min(int(found.shares.searchsorted(share - 1e-12)), len(found.values) - 1)
-                    ]
-                )
-                for share in _SHARES.values()
-            ]
-            yield Percentiles(TITLES[name], at[0], at[1], at[2], at[3], round(found.count))
+            at = [found.at(share) for share in _SHARES]
+            yield Percentiles(title, at[0], at[1], at[2], at[3], round(found.count))
 
 
 def _of_spread(title: str, found: "Spread") -> Percentiles:

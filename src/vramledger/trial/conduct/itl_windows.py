@@ -99,7 +99,8 @@ def _of_batch(batch: "pa.RecordBatch", *, rows_only: bool) -> _Gaps:
 def _classes(seconds: "Floats") -> "Integers":
     floor = 2.0**_LEAST
     found = np.floor((np.log2(np.maximum(seconds, floor)) - _LEAST) * _A_DOUBLING)
-    return np.minimum(found, _CLASSES - 1).astype(np.int64)
+    classes: Integers = np.minimum(found, _CLASSES - 1).astype(np.int64)
+    return classes
 
 
 def _uppers() -> "Floats":
