@@ -35,7 +35,7 @@ def test_a_bundle_holds_what_is_needed_to_argue(tmp_path: Path) -> None:
     assert manifest["sealed_at"] == "2026-12-01T00:00:00Z"
     (load,) = (each["path"] for each in manifest["files"] if each["path"].startswith("workloads"))
     assert manifest["repeat"] == [
-        f"vram trial run plan.yaml --workload {load} --url URL --seed 0 --drain 60 --interval 0.25 --workers 1"
+        f"vram trial run plan.yaml --workload {load} --url URL --scenario chat --seed 0 --drain 60 --interval 0.25 --workers 1"
     ]
     assert verdict["verdict"] == "FAIL"  # three of four were answered, and 0.9 were promised
     assert [each["verdict"] for each in verdict["runs"][0]["lines"]] == ["PASS", "FAIL"]

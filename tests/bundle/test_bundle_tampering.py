@@ -11,7 +11,7 @@ from typing import Any
 import pyarrow.parquet as pq
 import pytest
 
-from sealed_runs import signed, wrong
+from sealed_runs import PLAN, signed, wrong
 from vramledger.bundle.archive import ordered, unpack, write_archive
 from vramledger.bundle.canonical import canonical_bytes, with_hash
 from vramledger.bundle.keys import PublicKey, new_key, read_private, read_public
@@ -116,8 +116,21 @@ def test_a_record_is_named_by_its_row(folder: Path) -> None:
 def test_the_plan_is_named(folder: Path) -> None:
     (folder / "plan.yaml").write_text("name: another\n")
     assert [said for _, said in wrong(verify(folder))] == [
-        "plan.yaml was changed: it has 14 bytes and had 13.",
+        "plan.yaml was changed: it has 14 bytes and had 156.",
         "plan.yaml is not the plan that run 001 was made for.",
+        (
+            "plan.yaml is no plan that this version reads: plan.yaml line 1: the plan lacks the key 'model'; add it. And 1 more; "
+            "vram plan check plan.yaml lists them."
+        ),
+    ]
+
+
+def test_a_threshold_that_was_moved_is_named(folder: Path) -> None:
+    (folder / "plan.yaml").write_text(PLAN.replace("p50: 0.6", "p50: 0.9"))
+    assert [said for _, said in wrong(verify(folder))] == [
+        "plan.yaml was changed: the first other byte is one of 0 to 155.",
+        "plan.yaml is not the plan that run 001 was made for.",
+        "Run 001 was held to another ttft_s than plan.yaml promises for its scenario chat.",
     ]
 
 

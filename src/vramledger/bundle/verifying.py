@@ -24,6 +24,7 @@ from vramledger.bundle.evidence import (
 from vramledger.bundle.integrity import archive_order, files_unchanged, signed_by
 from vramledger.bundle.keys import PublicKey
 from vramledger.bundle.manifest import parsed_manifest
+from vramledger.bundle.promised import contracts_are_the_plans
 from vramledger.errors import BadInput
 from vramledger.frozen import frozen
 from vramledger.named_file import read_bytes
@@ -113,6 +114,7 @@ def _verified(path: Path, opened: Opened, key: PublicKey | None, sha256: str | N
 
 def _fits(folder: Path, placed: tuple[Placed, ...]) -> Iterator[Check]:
     yield plan_is_theirs(folder, placed)
+    yield contracts_are_the_plans(folder, placed)
     yield loads_are_theirs(folder, placed)
     yield documents_are_theirs(folder, placed)
     yield challenge_met(folder, placed)
