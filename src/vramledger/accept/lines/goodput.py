@@ -44,8 +44,11 @@ def hourly(about: About, counted: "np.ndarray[Any, Any]") -> Hourly | None:
     place = np.minimum(at.astype(np.int64), bins - 1)
     hours = np.full(bins, span / bins / _HOUR_S)
     tokens = np.nan_to_num(columns["output_tokens_got"][marked])
-    requests = rate_of(np.bincount(place, minlength=bins).astype(np.float64), hours, about.level)
-    amount = rate_of(np.bincount(place, tokens, bins), hours, about.level)
+    ones = np.ones(len(place))
+    ended: Floats = np.bincount(place, ones, bins).astype(np.float64)
+    written: Floats = np.bincount(place, tokens, bins).astype(np.float64)
+    requests = rate_of(ended, hours, about.level)
+    amount = rate_of(written, hours, about.level)
     return None if requests is None or amount is None else Hourly(requests, amount)
 
 
