@@ -17,6 +17,7 @@ from vramledger.trial.conduct.on_interrupt import OnInterrupt
 from vramledger.trial.imported.held_against import HeldAgainst
 from vramledger.trial.prompts.body import extra_fields
 from vramledger.units import format_seconds
+from vramledger.workload.challenge import Challenge, read_challenge
 from vramledger.workload.operators.prepared import Part
 from vramledger.workload.scenarios import DEFINITIONS
 
@@ -41,17 +42,18 @@ def trial_asked(asked: Mapping[str, Any]) -> TrialAsked:
     """
     url = _url(asked)
     plan = _planned(asked)
+    challenge = _challenge(asked)
     if asked["key_env"] and asked["key_file"]:
         raise BadInput("--key-env and --key-file both name a key; give one of them.")
     duration = asked["duration"]
     return TrialAsked(
         url=url,
-        part=_part(asked, plan),
+        part=_part(asked, plan) if challenge is None else Part(challenge.workload),
         api=asked["api"],
         model=asked["model"],
         key_env=asked["key_env"],
         key_file=None if asked["key_file"] is None else str(Path(asked["key_file"]).absolute()),
-        seed=asked["seed"],
+        seed=asked["seed"] if challenge is None else challenge.seed,
         closed=asked["closed"],
         duration_s=None if duration is None else _time("--for", duration),
         workers=asked["workers"],
@@ -75,6 +77,7 @@ def trial_asked(asked: Mapping[str, Any]) -> TrialAsked:
         trace_ids=asked["trace_ids"],
         stages=asked["stages"],
         ray=_ray(asked.get("ray")),
+        challenge=None if challenge is None else challenge.document,
     )
 
 
@@ -124,6 +127,20 @@ def _of_plan(path: str, scenario: str | None) -> Planned:
             "--workload."
         )
     return planned(path, scenario)
+
+
+def _challenge(asked: Mapping[str, Any]) -> Challenge | None:
+    """The challenge of the buyer; it decides what is sent and when, so nothing else may."""
+    path: Path | None = asked.get("challenge")
+    if path is None:
+        return None
+    for option in ("workload", "rate_scale", "closed", "duration", "seed", "prompts"):
+        if asked[option]:
+            name = "for" if option == "duration" else option.replace("_", "-")
+            raise BadInput(
+                f"--{name} changes what is sent, and --challenge says all of that; leave one of them out."
+            )
+    return read_challenge(path)
 
 
 def _part(asked: Mapping[str, Any], plan: Planned | None) -> Part:
