@@ -1,6 +1,5 @@
 """All that was seen of a run, in the same windows of time: what the causes look at."""
 
-from collections.abc import Mapping
 from math import inf
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
@@ -18,6 +17,8 @@ from vramledger.frozen import frozen
 from vramledger.trial.client.health import Health
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from vramledger.record.document import Description
     from vramledger.record.run import Run
 
@@ -172,20 +173,38 @@ def _missing(
     if not len(requests):
         said.append("The run has no requests.")
     if pages is None and steps is None:
-        said.append("The run has no server metrics, so that the engine's queue and its KV cache were not seen.")
+        said.append(
+            "The run has no server metrics, so that the engine's queue and its KV cache were not seen."
+        )
     if gpus is None:
-        said.append("The run has no GPU samples, so that memory, clocks and other processes were not seen.")
+        said.append(
+            "The run has no GPU samples, so that memory, clocks and other processes were not seen."
+        )
     if pages is not None and pages.longest_gap_s > max(_GAP * pages.interval_s, _GAP):
-        said.append(f"For {pages.longest_gap_s:.0f} s no metrics page was read; that time is judged from the client alone.")
+        said.append(
+            f"For {pages.longest_gap_s:.0f} s no metrics page was read; that time is judged from the client alone."
+        )
     if pages is not None and pages.restarts:
         said.append(f"Counters of the server fell {pages.restarts} times: it restarted.")
     if len(requests) and not np.isfinite(requests["headers_s"]).any() and steps is None:
-        said.append("Nobody stamped the heads of the answers, so that time before the engine cannot be split.")
-    back = int((np.diff(requests["dispatched_s"][np.isfinite(requests["dispatched_s"])]) < -60).sum())
+        said.append(
+            "Nobody stamped the heads of the answers, so that time before the engine cannot be split."
+        )
+    back = int(
+        (np.diff(requests["dispatched_s"][np.isfinite(requests["dispatched_s"])]) < -60).sum()
+    )
     done = requests["done_s"] - requests["due_s"]
     if back or bool((done[np.isfinite(done)] < -1e-3).any()):
-        said.append("Clocks jumped: some requests ended before they were due or were sent out of order, and are left out.")
-    versions = {each.engine_version for each in (description.asked, description.in_effect) if each.engine_version}
+        said.append(
+            "Clocks jumped: some requests ended before they were due or were sent out of order, and are left out."
+        )
+    versions = {
+        each.engine_version
+        for each in (description.asked, description.in_effect)
+        if each.engine_version
+    }
     if len(versions) > 1:
-        said.append(f"The version asked for and the one in effect differ ({' and '.join(sorted(versions))}).")
+        said.append(
+            f"The version asked for and the one in effect differ ({' and '.join(sorted(versions))})."
+        )
     return said

@@ -86,4 +86,8 @@ def _visible(signs: Sequence[Sign]) -> float:
     """The part of all weight that was seen."""
     weights = [(_NEEDED_WEIGHT if each.needed else each.weight, each.strength) for each in signs]
     whole = sum(weight for weight, _ in weights)
-    return sum(weight for weight, strength in weights if strength is not None) / whole if whole else 0.0
+    return (
+        sum(weight for weight, strength in weights if strength is not None) / whole
+        if whole
+        else 0.0
+    )

@@ -1,5 +1,7 @@
 """What a run's evidence comes to: the views that causes share, each made once."""
 
+from math import isnan
+
 from vramledger.diagnose.evidence import Evidence
 from vramledger.diagnose.seen.outside import Outside, outside_of
 from vramledger.diagnose.seen.pace import Pace, pace_of
@@ -29,7 +31,7 @@ class Picture:
         # where no TTFT is known the seconds alone decide
         part = both(ramp(share, 0.15, 0.5), ramp(seen.queue_s, 0.03, 0.2))
         queued = strongest(ramp(seen.queue_s, 0.2, 1.5), part)
-        if seen.waits == seen.waits:
+        if not isnan(seen.waits):
             queued = both(queued, ramp(seen.waits, 0.02, 0.12))
         return strongest(queued, ramp(seen.preemptions_per_request, 0.02, 0.15))
 

@@ -24,7 +24,9 @@ def ranked(found: Sequence[Hypothesis]) -> tuple[Hypothesis, ...]:
     return tuple(sorted(explained, key=lambda each: (-each.score, each.cause.id)))
 
 
-def _explained(each: Hypothesis, root: Hypothesis | None, found: Sequence[Hypothesis]) -> Hypothesis:
+def _explained(
+    each: Hypothesis, root: Hypothesis | None, found: Sequence[Hypothesis]
+) -> Hypothesis:
     if root is not None and (each.cause.waits or each.cause.name == "decode_bandwidth"):
         return _less(each, root)
     if not each.cause.harms:
@@ -35,7 +37,9 @@ def _explained(each: Hypothesis, root: Hypothesis | None, found: Sequence[Hypoth
 def _less(each: Hypothesis, root: Hypothesis) -> Hypothesis:
     kept = 1 - _TAKEN * root.score
     said = f"{root.cause.title} explains it: that is what makes requests wait here."
-    return replace(each, score=each.score * kept, confidence=each.confidence * kept, explained_by=said)
+    return replace(
+        each, score=each.score * kept, confidence=each.confidence * kept, explained_by=said
+    )
 
 
 def _behind(each: Hypothesis, found: Sequence[Hypothesis]) -> Hypothesis:

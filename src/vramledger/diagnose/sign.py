@@ -1,6 +1,6 @@
 """A sign: one fact that was looked for, how strongly it speaks for a cause, and what to say of it."""
 
-from math import isfinite
+from math import isfinite, isnan
 
 from vramledger.frozen import frozen
 
@@ -28,7 +28,7 @@ class Sign:
 def ramp(value: float, low: float, high: float) -> float | None:
     """0 at `low` and below, 1 at `high` and above, straight between; falling where `high` is the lower. None for NaN."""
     if not isfinite(value):
-        return None if value != value else (1.0 if (value > 0) == (high > low) else 0.0)
+        return None if isnan(value) else (1.0 if (value > 0) == (high > low) else 0.0)
     return min(max((value - low) / (high - low), 0.0), 1.0)
 
 

@@ -1,6 +1,7 @@
 """Allocator pressure: GPU memory is almost full, so that the framework's allocator frees and takes memory again while the engine stands."""
 
 from collections.abc import Sequence
+from math import isnan
 
 import numpy as np
 
@@ -22,7 +23,7 @@ def _signs(picture: Picture) -> Sequence[Sign]:
 
 
 def _full(least: float, total: float) -> Sign:
-    if least != least:
+    if isnan(least):
         return Sign("The GPU's free memory was not seen.", None, needed=True)
     text = f"At the fullest moment {least / GIB:.2f} GiB of {total / GIB:.1f} GiB were free."
     return Sign(text, ramp(least / GIB, 1.3, 0.7), needed=True)
@@ -50,9 +51,15 @@ def _stalls(picture: Picture) -> Sign:
     freeing = np.zeros(len(windows), np.bool_)
     freeing[at[(_falls(picture) < -_FALL) & (at >= 0)]] = True
     ratio = picture.pace.beside(freeing) if freeing.any() and not freeing.all() else float("nan")
-    if ratio != ratio:
-        return Sign("Steps in the windows in which memory was given back could not be held against others.", None)
-    return Sign(f"Steps take {ratio:.2f} times as long in the windows in which memory was given back.", ramp(ratio, 1.02, 1.15))
+    if isnan(ratio):
+        return Sign(
+            "Steps in the windows in which memory was given back could not be held against others.",
+            None,
+        )
+    return Sign(
+        f"Steps take {ratio:.2f} times as long in the windows in which memory was given back.",
+        ramp(ratio, 1.02, 1.15),
+    )
 
 
 def _change(picture: Picture) -> NextChange:
@@ -63,4 +70,6 @@ def _change(picture: Picture) -> NextChange:
     )
 
 
-CAUSE = Cause("D08", "allocator_pressure", "Allocator pressure near full memory", _signs, _change, root=True)
+CAUSE = Cause(
+    "D08", "allocator_pressure", "Allocator pressure near full memory", _signs, _change, root=True
+)

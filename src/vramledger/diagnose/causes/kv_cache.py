@@ -1,6 +1,7 @@
 """KV cache exhausted: requests wait, or lose their place, because the cache has no blocks left."""
 
 from collections.abc import Sequence
+from math import isnan
 
 from vramledger.diagnose.causes.queue_words import held_sign, queue_sign, share_sign
 from vramledger.diagnose.hypothesis import Cause, NextChange
@@ -22,23 +23,25 @@ def _signs(picture: Picture) -> Sequence[Sign]:
 
 
 def _usage(usage: float) -> Sign:
-    if usage != usage:
+    if isnan(usage):
         return Sign("The use of the KV cache was not seen.", None)
     return Sign(f"{usage:.0%} of the KV cache is held while requests wait.", ramp(usage, 0.6, 0.92))
 
 
 def _preemptions(picture: Picture) -> Sign:
     count = picture.waiting.preemptions
-    if count != count:
+    if isnan(count):
         return Sign("Preemptions were not counted.", None, weight=0.5)
     each = picture.waiting.preemptions_per_request
-    text = f"{count:,.0f} preemptions, {each:.2g} a request." if count else "No request was preempted."
+    text = (
+        f"{count:,.0f} preemptions, {each:.2g} a request." if count else "No request was preempted."
+    )
     return Sign(text, 0.4 if not count else ramp(each, -0.02, 0.05), weight=0.5)
 
 
 def _below_cap(picture: Picture) -> Sign:
     seen = picture.waiting
-    if seen.cap != seen.cap:
+    if isnan(seen.cap):
         return Sign("The cap on running requests (max_num_seqs) is not known.", None, weight=0.5)
     running = seen.running_while_waiting
     text = f"{running:.1f} requests run while others wait, of {seen.cap:.0f} that may."
@@ -47,7 +50,7 @@ def _below_cap(picture: Picture) -> Sign:
 
 def _change(picture: Picture) -> NextChange:
     cap, running = picture.waiting.cap, picture.waiting.running_while_waiting
-    if picture.waiting.preemptions_per_request > 0.05 and running == running:
+    if picture.waiting.preemptions_per_request > 0.05 and not isnan(running):
         fewer = max(int(running * 0.8), 1)
         return NextChange(
             f"Lower max_num_seqs to {fewer}, so that fewer requests are computed twice, and see whether recompute falls; more KV "

@@ -59,7 +59,11 @@ def _signs(picture: Picture) -> Sequence[Sign]:
     if not growths:
         return (Sign("No memory figures of the server were seen over the run.", None, needed=True),)
     worst = max(growths, key=lambda each: (each.sure, each.share / each.clear))
-    rate = f"{worst.per_hour / GIB:.2f} GiB an hour" if abs(worst.per_hour) > 0.1 * GIB else f"{worst.per_hour / (1 << 20):.1f} MiB an hour"
+    rate = (
+        f"{worst.per_hour / GIB:.2f} GiB an hour"
+        if abs(worst.per_hour) > 0.1 * GIB
+        else f"{worst.per_hour / (1 << 20):.1f} MiB an hour"
+    )
     sure = "clear of its error" if worst.sure else "not clear of its error"
     return (
         Sign(
@@ -72,13 +76,18 @@ def _signs(picture: Picture) -> Sequence[Sign]:
             ramp(worst.later, 0.2, 0.5) if worst.later <= 1 else ramp(worst.later, 8.0, 3.0),
             needed=True,
         ),
-        Sign(f"Of the changes from window to window, {worst.rising:.0%} go up.", ramp(worst.rising, 0.5, 0.8)),
+        Sign(
+            f"Of the changes from window to window, {worst.rising:.0%} go up.",
+            ramp(worst.rising, 0.5, 0.8),
+        ),
     )
 
 
 def _change(picture: Picture) -> NextChange:
     del picture
-    return NextChange("Run the same load for some hours (vram trial soak), which tells a leak from a cache that fills; then the same with one feature off.")
+    return NextChange(
+        "Run the same load for some hours (vram trial soak), which tells a leak from a cache that fills; then the same with one feature off."
+    )
 
 
 CAUSE = Cause("D09", "memory_growth", "Slow growth of memory", _signs, _change, harms=False)

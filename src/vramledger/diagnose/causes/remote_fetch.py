@@ -1,6 +1,7 @@
 """A remote fetch before the engine: some requests wait for something from elsewhere (an image, an adapter, KV blocks) before they are queued."""
 
 from collections.abc import Sequence
+from math import isnan
 
 from vramledger.diagnose.causes.outside_words import (
     cpu_sign,
@@ -30,7 +31,7 @@ def _needed(picture: Picture) -> Sign:
     outside = outside_sign(picture)
     held = picture.waiting.held[ELSEWHERE]
     hurts = picture.queue_hurts
-    deferred = None if held != held or hurts is None else (ramp(held, 0.1, 0.55) or 0.0) * hurts
+    deferred = None if isnan(held) or hurts is None else (ramp(held, 0.1, 0.55) or 0.0) * hurts
     if deferred is not None and deferred > (outside.strength or 0.0):
         return Sign(f"Of the time in which requests wait, {held:.0%} is for something elsewhere, as the engine says.", deferred, needed=True)  # fmt: skip
     return Sign(outside.text, outside.strength, needed=True)
@@ -47,14 +48,24 @@ def _uneven(picture: Picture) -> Sign:
 
 def _deferred(picture: Picture) -> Sign:
     waiting = picture.outside.deferred
-    if waiting != waiting:
-        return Sign("The engine does not tell why requests wait (waiting by reason, from 0.20 on).", None, weight=0.25)
-    return Sign(f"{waiting:.1f} requests are deferred on average.", max(ramp(waiting, 0.0, 1.0) or 0.0, 0.4), weight=0.25)
+    if isnan(waiting):
+        return Sign(
+            "The engine does not tell why requests wait (waiting by reason, from 0.20 on).",
+            None,
+            weight=0.25,
+        )
+    return Sign(
+        f"{waiting:.1f} requests are deferred on average.",
+        max(ramp(waiting, 0.0, 1.0) or 0.0, 0.4),
+        weight=0.25,
+    )
 
 
 def _change(picture: Picture) -> NextChange:
     del picture
-    return NextChange("Have what is fetched lie beside the server (images inline or cached, adapters preloaded), and send the same load again.")
+    return NextChange(
+        "Have what is fetched lie beside the server (images inline or cached, adapters preloaded), and send the same load again."
+    )
 
 
 CAUSE = Cause("D13", "remote_fetch", "A remote fetch before the engine", _signs, _change)

@@ -1,6 +1,7 @@
 """Sequence cap: as many requests run as max_num_seqs allows, and others wait although there is room for them."""
 
 from collections.abc import Sequence
+from math import isnan
 
 from vramledger.diagnose.causes.queue_words import held_sign, queue_sign, share_sign
 from vramledger.diagnose.hypothesis import Cause, NextChange
@@ -21,12 +22,12 @@ def _signs(picture: Picture) -> Sequence[Sign]:
 
 
 def _cap(cap: float) -> str:
-    return "the" if cap != cap else f"{cap:.0f}"
+    return "the" if isnan(cap) else f"{cap:.0f}"
 
 
 def _at_cap(picture: Picture) -> Sign:
     seen = picture.waiting
-    if seen.cap != seen.cap:
+    if isnan(seen.cap):
         return Sign(
             "max_num_seqs is not known, and running requests stay at no number while others wait.", None
         )  # fmt: skip
@@ -36,14 +37,14 @@ def _at_cap(picture: Picture) -> Sign:
 
 
 def _room(usage: float) -> Sign:
-    if usage != usage:
+    if isnan(usage):
         return Sign("The use of the KV cache was not seen.", None, weight=0.5)
     return Sign(f"{1 - usage:.0%} of the KV cache is free while requests wait.", ramp(usage, 0.97, 0.8), weight=0.5)  # fmt: skip
 
 
 def _change(picture: Picture) -> NextChange:
     cap = picture.waiting.cap
-    if cap != cap:
+    if isnan(cap):
         return NextChange("Raise max_num_seqs by half.")
     more = max(int(cap * 1.5), int(cap) + 1)
     return NextChange(f"Raise max_num_seqs to {more}.", "max-num-seqs", str(more))

@@ -16,7 +16,9 @@ if TYPE_CHECKING:
 
     Floats: TypeAlias = np.ndarray[Any, np.dtype[np.float64]]
 
-_APART: Final = 0.15  # of the time to the first token that lies behind the head: the head comes by itself
+_APART: Final = (
+    0.15  # of the time to the first token that lies behind the head: the head comes by itself
+)
 _LEAST_S: Final = 0.02
 
 
@@ -49,7 +51,11 @@ def outside_of(evidence: "Evidence", stages: Stages) -> Outside:
     """What was seen of it."""
     each = _each(evidence)
     told = each[np.isfinite(each)]
-    mean = stages.outside_s if np.isfinite(stages.outside_s) else (float(told.mean()) if len(told) else np.nan)
+    mean = (
+        stages.outside_s
+        if np.isfinite(stages.outside_s)
+        else (float(told.mean()) if len(told) else np.nan)
+    )
     floor = float(np.quantile(told, 0.1)) if len(told) else np.nan
     average = float(told.mean()) if len(told) else np.nan
     in_server = max(stages.server_side_s, 0.0) / mean if mean > 0 else np.nan
@@ -118,7 +124,9 @@ def _follows(evidence: "Evidence", each: "Floats") -> float:
 def _load(evidence: "Evidence") -> "Floats":
     """Tokens a second that come in and go out, as a front end has to handle them; in windows of few requests it is smoothed."""
     names = ("arrivals_per_s", "completions_per_s")
-    load = sum((np.nan_to_num(evidence.of(name)) for name in names), np.zeros(len(evidence.windows)))
+    load = sum(
+        (np.nan_to_num(evidence.of(name)) for name in names), np.zeros(len(evidence.windows))
+    )
     width = max(len(load) // 20, 1)
     found: Floats = np.convolve(load, np.ones(width) / width, mode="same")
     return found

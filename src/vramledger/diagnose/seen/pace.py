@@ -69,7 +69,11 @@ def _line(itl: "Floats", running: "Floats", prompts: "Floats") -> "Floats":
     """What the run's own line has for each window, never less than a tenth of its median."""
     from statsmodels.api import RLM, add_constant
 
-    columns = [each / each.std() for each in (running, prompts) if each.std() > 1e-9 * max(float(np.abs(each).mean()), 1e-9)]
+    columns = [
+        each / each.std()
+        for each in (running, prompts)
+        if each.std() > 1e-9 * max(float(np.abs(each).mean()), 1e-9)
+    ]
     if not columns:
         return np.full(len(itl), float(np.median(itl)))
     design = add_constant(np.column_stack(columns), has_constant="add")

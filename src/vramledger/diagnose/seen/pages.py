@@ -69,7 +69,9 @@ def read_pages(run: "Run", windows: Windows) -> Pages | None:
 
     if SERVER.name not in run.tables:
         return None
-    found = [read_many(run, NAMES, target) for target in targets_of(run) if target.startswith("target")]
+    found = [
+        read_many(run, NAMES, target) for target in targets_of(run) if target.startswith("target")
+    ]
     found = [each for each in found if any(name in each for name in NAMES)]
     return pages_of(found, windows) if found else None
 
@@ -79,7 +81,12 @@ def pages_of(servers: "list[dict[str, tuple[History, ...]]]", windows: Windows) 
     series: dict[str, Floats] = {}
     for name in (*_SUMMED, *_LARGEST):
         add_up = np.nanmax if name in _LARGEST else np.nansum
-        _put(series, name, [windows.mean(each.t_s, each.values) for each in _all(servers, name)], add_up)
+        _put(
+            series,
+            name,
+            [windows.mean(each.t_s, each.values) for each in _all(servers, name)],
+            add_up,
+        )
     for name in _COUNTERS:
         _put(series, f"{name}_per_s", [windows.rate(each.t_s, each.values) for each in _all(servers, name)], np.nansum)  # fmt: skip
     for name in _HISTOGRAMS:
@@ -111,7 +118,9 @@ def read_scrapes(run: "Run", windows: Windows) -> "dict[str, Floats]":
     if SERVER.name not in run.tables:
         return {}
     table = run.table(SERVER).read(("t_s", "scrape_s", "target", "name", "value"))
-    up = table.filter(pc.and_(pc.equal(table["name"], "up"), pc.starts_with(table["target"], "target")))
+    up = table.filter(
+        pc.and_(pc.equal(table["name"], "up"), pc.starts_with(table["target"], "target"))
+    )
     found = {"scrape_s": windows.mean(_numbers(up["t_s"]), _numbers(up["scrape_s"]))}
     client = table.filter(pc.equal(table["target"], "client"))
     for name, called in _CLIENT.items():
@@ -179,14 +188,22 @@ def _moments(servers: "list[dict[str, tuple[History, ...]]]") -> Moments | None:
         if "running" not in server or "waiting" not in server:
             continue
         t_s = server["running"][0].t_s
-        running, waiting = (_over_engines(server[name], np.nansum) for name in ("running", "waiting"))
+        running, waiting = (
+            _over_engines(server[name], np.nansum) for name in ("running", "waiting")
+        )
         usage = _over_engines(server["kv_usage"], np.nanmax) if "kv_usage" in server else np.full(len(t_s), np.nan)  # fmt: skip
         rows.append((t_s, running, waiting, usage, float(len(server["running"]))))
     if not rows:
         return None
+    t_s, running, waiting, usage = (
+        np.concatenate([row[place] for row in rows]) for place in range(4)
+    )
     return Moments(
-        *(np.concatenate([row[place] for row in rows]) for place in range(4)),
-        weights=np.ones(sum(len(row[0]) for row in rows)),
+        t_s=t_s,
+        running=running,
+        waiting=waiting,
+        kv_usage=usage,
+        weights=np.ones(len(t_s)),
         engines=max(row[4] for row in rows),
     )
 

@@ -79,7 +79,10 @@ class Requests:
         """Mean time per token after the first."""
         tokens = self["output_tokens_got"]
         span = self["last_content_s"] - self["first_content_s"]
-        return np.divide(span, tokens - 1, out=np.full_like(span, np.nan), where=tokens >= 2)
+        found: Floats = np.divide(
+            span, tokens - 1, out=np.full_like(span, np.nan), where=tokens >= 2
+        )
+        return found
 
     @property
     def cached_share(self) -> "Floats":

@@ -86,7 +86,9 @@ def _preemptions(evidence: "Evidence") -> float:
     if np.isfinite(told).any():
         return float(np.nansum(told))
     rates = evidence.of("preemptions_per_s")
-    return float(np.nansum(rates * evidence.windows.widths_s)) if np.isfinite(rates).any() else np.nan
+    return (
+        float(np.nansum(rates * evidence.windows.widths_s)) if np.isfinite(rates).any() else np.nan
+    )
 
 
 def _cap(evidence: "Evidence", moments: Moments, waits: "Truths") -> tuple[float, bool]:
@@ -96,7 +98,9 @@ def _cap(evidence: "Evidence", moments: Moments, waits: "Truths") -> tuple[float
         return float(stated) * moments.engines, True
     running = moments.running[waits]
     most = float(np.nanmax(running)) if len(running) else np.nan
-    if len(running) >= 5 and moments.share(waits & (moments.running >= most - 0.5)) >= _PLATEAU * moments.share(waits):
+    if len(running) >= 5 and moments.share(
+        waits & (moments.running >= most - 0.5)
+    ) >= _PLATEAU * moments.share(waits):
         return most, False
     return np.nan, False  # fmt: skip
 
