@@ -76,7 +76,7 @@ class _Judge:
         seen = measured(found.run)
         order = np.argsort(seen.columns["due_s"], kind="stable")
         self._due_s = seen.columns["due_s"][order]
-        self._served = in_order(served_of(found.run, seen), order, timed_gaps(found.run))
+        self._served = in_order(served_of(seen), order, timed_gaps(found.run))
         self._samples = {each.asked: each for each in samples_of(contract, self._served)}
 
     def line(self, promise: Promise) -> Decided:
@@ -176,6 +176,7 @@ def in_order(served: Served, order: "np.ndarray[Any, Any]", gaps: Gaps) -> Serve
     return replace(
         served,
         input_tokens=served.input_tokens[order],
+        output_tokens=served.output_tokens[order],
         ok=served.ok[order],
         cancelled=served.cancelled[order],
         stayed=served.stayed[order],
