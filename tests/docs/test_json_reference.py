@@ -56,6 +56,8 @@ RUNS = (
     ("probe",),
     ("trial", "show", "trials/trial"),
     ("trial", "show", "repeated"),
+    ("diagnose", "simulated"),
+    ("diagnose", "trials/trial"),
     ("trial", "show", "ramp"),
     ("trial", "show", "soak"),
     ("trial", "list", "trials"),
