@@ -336,3 +336,24 @@ def test_what_takes_longer_than_stated_is_asked_to_end(tmp_path: Path) -> None:
     )
     assert ended.overran
     assert ended.code != 0
+
+
+def test_a_workload_that_is_gone_is_refused_before_the_server_is_asked(tmp_path: Path) -> None:
+    plan(tmp_path)
+    file = trials(tmp_path, workload="gone.parquet")
+    done = carried(file, "http://127.0.0.1:9")
+    assert (done.returncode, done.stdout) == (2, "")
+    sentence = f"vram: {tmp_path}/gone.parquet cannot be read: No such file or directory; check its path.\n"  # fmt: skip
+    assert done.stderr == sentence
+    assert not (tmp_path / "trials-run").exists()
+
+
+def test_a_scenario_that_the_plan_lacks_is_refused_before_the_server_is_asked(
+    tmp_path: Path,
+) -> None:
+    plan(tmp_path)
+    file = trials(tmp_path, SMALL | {"scenario": "al"})
+    done = carried(file, "http://127.0.0.1:9")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr == f"vram: Unknown scenario 'al' in {tmp_path}/plan.yaml; the nearest known one is all.\n"  # fmt: skip
+    assert not (tmp_path / "trials-run").exists()
