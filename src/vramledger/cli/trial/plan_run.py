@@ -25,7 +25,7 @@ from vramledger.trial.load.refusals import refuse_load
 
 _PAGE, _JSON = "page.md", "plan.json"
 _PLAN_ONLY: Final = (
-    "hours", "max_cost", "price", "confidence", "gpu", "workload", "engine_version", "calibration", "seed"
+    "hours", "max_cost", "price", "confidence", "gpu", "workload", "stages", "engine_version", "calibration", "seed"
 )  # fmt: skip
 
 
