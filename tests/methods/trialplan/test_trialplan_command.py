@@ -101,6 +101,25 @@ def test_what_was_asked_for_beside_the_contract_stands_in_the_file_and_is_read_b
     assert items["all-soak"].takes_s > 3600 + 3 * 600
 
 
+def test_variations_change_one_argument_each_and_start(tmp_path: Path) -> None:
+    file = plan(tmp_path)
+    file.write_text(file.read_text().replace("max-model-len: 4096", "max-model-len: 4096, max-num-seqs: 64, max-num-batched-tokens: 4096"))  # fmt: skip
+    _, found = proposed(tmp_path, "--also", "variations")
+    changed = [item["settings"] for item in found["items"] if item["kind"] == "variation"]
+    assert changed == [
+        {"max-num-seqs": "32"},
+        {"max-num-seqs": "128"},
+        {"max-num-batched-tokens": "2048"},
+        {"max-num-batched-tokens": "8192"},
+    ]
+    refused = file.read_text().replace("max-num-seqs: 64", "max-num-seqs: 1")
+    file.write_text(refused)
+    _, found = proposed(tmp_path, "--also", "variations")
+    changed = [item["settings"] for item in found["items"] if item["kind"] == "variation"]
+    assert {"max-num-seqs": "0"} not in changed
+    assert {"max-num-seqs": "2"} in changed
+
+
 RUN = ["--run", "trials.yaml"]
 URL = ["--url", "http://127.0.0.1:9"]
 
@@ -129,7 +148,7 @@ URL = ["--url", "http://127.0.0.1:9"]
         ),
         (
             ["plan.yaml", "--also", "run"],
-            "--also run: the plan has that by itself; name cold, ramp, soak, repeat, shadow or an argument=value.",
+            "--also run: the plan has that by itself; name cold, ramp, soak, repeat, shadow, variations or an argument=value.",
         ),
         (
             ["plan.yaml", "--also", "repeat:1"],

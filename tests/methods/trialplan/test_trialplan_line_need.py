@@ -170,7 +170,7 @@ def test_with_stage_times_the_queue_needs_what_any_latency_needs(simulation: Sim
         1.0,
         True,
     )
-    assert line.needed == pytest.approx(45 * line.effect, abs=1)
+    assert line.needed == pytest.approx(45 * (line.effect or 0), abs=1)
 
 
 def test_gaps_of_short_inputs_are_counted_alone(simulation: Simulation) -> None:

@@ -30,8 +30,8 @@ from vramledger.errors import BadInput, ExitCode
     "--also",
     multiple=True,
     metavar="TRIAL",
-    help="Beside the contract, as time is left: cold, ramp, soak:2h, repeat:3, shadow:FILE, or an argument of the server "
-    "changed, max-num-seqs=128; may be given again.",
+    help="Beside the contract, as time is left: cold, ramp, soak:2h, repeat:3, shadow:FILE, an argument of the server "
+    "changed, max-num-seqs=128, or variations for all that suggest themselves; may be given again.",
 )
 @click.option("--restart-takes", default="5m", metavar="TIME", help="Of the server; 5m by default.")
 @click.option("--gpu", help="The accelerator, where the plan has several: a name of vram gpus.")

@@ -25,12 +25,13 @@ from vramledger.methods.trialplan.item import (
 from vramledger.methods.trialplan.proposal import Extra, Proposal, propose
 from vramledger.methods.trialplan.scenario_need import scenario_need
 from vramledger.methods.trialplan.trials_file import Expected, trials_text
+from vramledger.methods.trialplan.variations import variations
 from vramledger.named_file import opened
 from vramledger.plan.price import parse_price
 from vramledger.plan.read import read_plan
 from vramledger.record.durable import replace_file
 from vramledger.simulate.planned import is_plan
-from vramledger.simulate.run import NotServed, Question, simulate_case
+from vramledger.simulate.run import NotServed, Question, Simulation, simulate_case
 from vramledger.simulate.timing.carrying import refusals
 from vramledger.written_file import refuse_place
 
@@ -40,6 +41,7 @@ if TYPE_CHECKING:
 _CONFIDENCE: Final = 0.9
 _LEAST, _MOST = 0.5, 0.9999
 _RUN_OPTIONS: Final = ("home", "restart_command", "keep_going")
+VARIATIONS: Final = "variations"  # every one that suggests itself
 _MOST_DIGITS: Final = 6
 _LONGEST_H: Final = 24.0 * 366
 
@@ -75,7 +77,8 @@ def proposed(asked: Mapping[str, Any], progress: "Progress") -> Proposed | str:
     budget, confidence = budget_of(asked), _confidence(asked["confidence"])
     extras = [_extra(text) for text in asked["also"]]
     restart_s = seconds(asked["restart_takes"])
-    simulations, needs = {}, []
+    simulations: dict[str, Simulation] = {}
+    needs = []
     for name, question in _questions(asked).items():
         found = simulate_case(question, progress)
         if isinstance(found, NotServed):
@@ -84,6 +87,7 @@ def proposed(asked: Mapping[str, Any], progress: "Progress") -> Proposed | str:
         needs.append(
             scenario_need(name, found, confidence, progress, stages=asked["stages"] is not None)
         )
+    extras = [each for extra in extras for each in _expanded(extra, simulations)]
     proposal = replace(
         propose(needs, budget, confidence, extras, restart_s),
         no_evidence=tuple(
@@ -196,16 +200,26 @@ def _extra(text: str) -> Extra:
     setting, equals, value = text.partition("=")
     if equals and not (colon and name in BY_NAME):
         return Extra("variation", settings={setting.removeprefix("--"): value})
+    if text == VARIATIONS:
+        return Extra(VARIATIONS)
     kind = kind_named(name, "--also")
     if kind.name in (READY, "run", "variation"):
         raise BadInput(
-            f"--also {text}: the plan has that by itself; name cold, ramp, soak, repeat, shadow or an argument=value."
+            f"--also {text}: the plan has that by itself; name cold, ramp, soak, repeat, shadow, variations or an argument=value."
         )
     if kind.name == SHADOW:
         return Extra(SHADOW, against=_against(rest, text))
     if kind.name == REPEAT:
         return Extra(REPEAT, times=_times(rest, text))
     return Extra(kind.name, seconds(rest) if rest else None)
+
+
+def _expanded(extra: Extra, simulations: Mapping[str, Simulation]) -> list[Extra]:
+    """Variations as one trial each, of the deployment as it was simulated."""
+    if extra.kind != VARIATIONS:
+        return [extra]
+    first = next(iter(simulations.values()))
+    return [Extra("variation", settings=settings) for settings in variations(first)]
 
 
 def _against(told: str, text: str) -> str:

@@ -59,7 +59,8 @@ def samples_of(
     `gaps_up_to` are the gaps of requests with at most so many input tokens. Lines of a latency that the run does not
     have are left out.
     """
-    gaps: dict[int | None, Gaps] = {None: served.gaps, **(gaps_up_to or {})}
+    gaps: dict[int | None, Gaps] = {None: served.gaps}
+    gaps.update((gaps_up_to or {}).items())
     found = [
         sample
         for name, limits in contract.latency.items()
