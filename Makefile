@@ -43,13 +43,14 @@ oracle: $(STAMP)  ## the simulator against vLLM's own scheduler, on thousands of
 peers: $(STAMP)  ## AIPerf and GuideLLM for make bench, which leaves them out where they are not
 	@$(BIN)/python scripts/peers/prepare.py
 
-bench: $(STAMP)  ## start-up, sizing, profiles, simulation and the load client, measured side by side
+bench: $(STAMP)  ## start-up, sizing, profiles, simulation, the load client and sealing, measured side by side
 	@$(BIN)/python -m compileall -q src
 	@$(BIN)/python scripts/bench.py
 	@$(BIN)/python scripts/bench_profile.py
 	@$(BIN)/python scripts/bench_simulate.py
 	@$(BIN)/python scripts/bench_client.py
 	@$(BIN)/python scripts/bench_rehearse.py
+	@$(BIN)/python scripts/bench_bundle.py
 
 accuracy: $(STAMP)  ## fit the calibrated terms, cross-validate, write coefficients and table
 	@cd scripts && $(abspath $(BIN))/python -m accuracy

@@ -12,6 +12,7 @@ from answering_server import Scripted, answering
 from documents.json_keys import covers, documented, printed_paths
 from documents.runs import examples_folder
 from recorded_trials import small_ramp, small_series, small_soak, small_trial
+from sealed_runs import contracted
 from vramledger.cli.main import run
 
 PAGE = Path(__file__).parents[2] / "docs" / "reference" / "json.md"
@@ -62,6 +63,10 @@ RUNS = (
     ("trial", "plan", "short-plan.yaml", "--hours", "1", "--also", "max-num-seqs=8"),
     ("trial", "plan", "--run", "trials.yaml", "--url", "http://127.0.0.1:9"),
     ("trial", "warm", "--url", "http://127.0.0.1:9", "--within", "1ms"),
+    ("verify", "--new-key", "sealing.key"),
+    ("verify", "--seal", "sealed/run", "--workload", "sealed/w.parquet", "-o", "bundle.zip"),
+    ("verify", "bundle.zip"),
+    ("verify", "--challenge", "workload.parquet", "-o", "challenge"),
     ("workload", "synth", "--like", "workload.parquet", "--requests", "99", "-o", "new.parquet"),
 )
 
@@ -99,6 +104,7 @@ def answers() -> list[Any]:
         small_series(place / "repeated")
         small_ramp(place / "ramp")
         small_soak(place / "soak")
+        contracted(place / "sealed")
         (place / "short-plan.yaml").write_text(SHORT_PLAN, encoding="utf-8")
         (place / "trials.yaml").write_text(TRIALS, encoding="utf-8")
         (place / "kv.json").write_text(json.dumps(answer("ledger", LAUNCH, *GPU)), encoding="utf-8")

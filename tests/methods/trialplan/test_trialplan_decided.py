@@ -9,10 +9,10 @@ import pytest
 from recorded_trials import described, small_trial, standing
 from vramledger.methods.measured.contract import served_of
 from vramledger.methods.trialplan.decided import decided_lines, in_order, timed_gaps
-from vramledger.methods.trialplan.needed import bounds
 from vramledger.plan.contract_json import contract_to_json
 from vramledger.plan.requirement import Contract, LatencyLimit
 from vramledger.record.run import read_run
+from vramledger.statistics.bounds import bounds
 from vramledger.trial.conduct.latencies import measured
 from vramledger.trial.conduct.summary import summarise
 

@@ -10,7 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import binom, binomtest
 
-from vramledger.methods.trialplan.needed import bounds, decides, requests_needed
+from vramledger.methods.trialplan.needed import decides, requests_needed
+from vramledger.statistics.bounds import bounds
 
 
 @pytest.mark.parametrize(

@@ -20,6 +20,7 @@ from vramledger.trial.load.refusals import refuse_load
 from vramledger.trial.prompts.body import extra_fields
 from vramledger.trial.prompts.own import OwnPrompts
 from vramledger.units import format_seconds
+from vramledger.workload.challenge import Challenge, read_challenge
 from vramledger.workload.operators.prepared import Part
 from vramledger.workload.scenarios import DEFINITIONS
 
@@ -45,10 +46,11 @@ def trial_asked(asked: Mapping[str, Any]) -> TrialAsked:
     """
     url = _url(asked)
     plan = _planned(asked)
+    challenge = _challenge(asked)
     if asked["key_env"] and asked["key_file"]:
         raise BadInput("--key-env and --key-file both name a key; give one of them.")
     duration = None if asked["duration"] is None else _time("--for", asked["duration"])
-    part = part_asked(asked, plan)
+    part = part_asked(asked, plan) if challenge is None else Part(challenge.workload)
     refuse_load(part, asked["closed"], duration)
     _refuse_files(asked)
     return TrialAsked(
@@ -58,7 +60,7 @@ def trial_asked(asked: Mapping[str, Any]) -> TrialAsked:
         model=asked["model"],
         key_env=asked["key_env"],
         key_file=None if asked["key_file"] is None else str(Path(asked["key_file"]).absolute()),
-        seed=asked["seed"],
+        seed=asked["seed"] if challenge is None else challenge.seed,
         closed=asked["closed"],
         duration_s=duration,
         workers=asked["workers"],
@@ -82,6 +84,7 @@ def trial_asked(asked: Mapping[str, Any]) -> TrialAsked:
         trace_ids=asked["trace_ids"],
         stages=asked["stages"],
         ray=_ray(asked.get("ray")),
+        challenge=None if challenge is None else challenge.document,
     )
 
 
@@ -118,6 +121,20 @@ def held_against(path: str, scenario: str | None) -> HeldAgainst:
     """
     plan = of_plan(path, scenario)
     return HeldAgainst(_document(path), plan.scenario, plan.contract)
+
+
+def _challenge(asked: Mapping[str, Any]) -> Challenge | None:
+    """The challenge of the buyer; it decides what is sent and when, so nothing else may."""
+    path: Path | None = asked.get("challenge")
+    if path is None:
+        return None
+    for option in ("workload", "rate_scale", "closed", "duration", "seed", "prompts"):
+        if asked[option]:
+            name = "for" if option == "duration" else option.replace("_", "-")
+            raise BadInput(
+                f"--{name} changes what is sent, and --challenge says all of that; leave one of them out."
+            )
+    return read_challenge(path)
 
 
 def part_asked(asked: Mapping[str, Any], plan: Planned | None) -> Part:

@@ -14,6 +14,12 @@ from vramledger.cli.trial.needs import MODULES
 @click.argument("plan", metavar="[PLAN]", required=False)
 @click.option("--url", help="The server, such as http://localhost:8000.  [required]")
 @load_options
+@click.option(
+    "--challenge",
+    type=click.Path(path_type=Path),
+    metavar="FOLDER",
+    help="Send what vram verify --challenge drew, and nothing else.",
+)
 @click.option("-o", "out", type=click.Path(path_type=Path), help="The run's folder; new.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 def command(*, out: Path | None, as_json: bool, **asked: Any) -> int:

@@ -6,10 +6,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 from vramledger.frozen import frozen
 from vramledger.methods.measured.contract import Promise, promised, served_of
-from vramledger.methods.trialplan.correlation import long_run_variance
 from vramledger.methods.trialplan.draining import GROWTH, slope_of
 from vramledger.methods.trialplan.line_sample import LineSample, lengths_of_gaps, samples_of
-from vramledger.methods.trialplan.needed import bounds
 from vramledger.plan.contract_json import contract_from_json
 from vramledger.plan.requirement import Contract
 from vramledger.record.latency import gaps_s, with_failures
@@ -17,6 +15,8 @@ from vramledger.record.outcome import Outcome
 from vramledger.record.samples import SERVER
 from vramledger.simulate.judged import Served, good_requests
 from vramledger.simulate.output_gaps import Gaps
+from vramledger.statistics.bounds import bounds
+from vramledger.statistics.correlation import long_run_variance
 from vramledger.trial.conduct.latencies import Measured, measured
 from vramledger.trial.conduct.watch import SERVER as TARGET
 from vramledger.trial.sampling.history import read_histories

@@ -9,13 +9,13 @@ import numpy as np
 
 from vramledger.frozen import frozen
 from vramledger.methods.trialplan.chance import chance_by_ends, chance_of_failing
-from vramledger.methods.trialplan.correlation import long_run_variance
 from vramledger.methods.trialplan.decided import QUEUE
 from vramledger.methods.trialplan.draining import seconds_needed
 from vramledger.methods.trialplan.line_sample import LineSample, lengths_of_gaps, samples_of
 from vramledger.methods.trialplan.needed import requests_needed
 from vramledger.plan.requirement import Contract
 from vramledger.simulate.judged import Line, fewest_for, good_requests, line_words
+from vramledger.statistics.correlation import long_run_variance
 
 if TYPE_CHECKING:
     from vramledger.methods.trialplan.played_ends import PlayedEnds, Side

@@ -5,9 +5,9 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from vramledger.frozen import frozen
-from vramledger.methods.trialplan.correlation import design_effect
 from vramledger.plan.requirement import Contract, LatencyLimit
 from vramledger.simulate.judged import Served, counted_for_success, line_words, seen_of
+from vramledger.statistics.correlation import design_effect
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

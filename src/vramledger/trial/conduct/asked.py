@@ -27,6 +27,7 @@ class TrialAsked:
     `drain_s` is how long requests may be under way after the last was due. `asked` is the deployment that was ordered, `contract` what was promised. `acceptance_length` is what the user set
     on the server for drafts, tokens a step. With `trace_ids` requests can be told apart in the logs of others; `stages` is such
     a log, read when the load is over. `ray` is a cluster whose machines send, in place of this one.
+    `challenge` is the buyer's, which the run carries in full.
     """
 
     url: str
@@ -59,3 +60,4 @@ class TrialAsked:
     trace_ids: bool = False
     stages: Path | None = None
     ray: str | None = None
+    challenge: Mapping[str, Any] | None = None

@@ -44,7 +44,15 @@ def describe(
         client_version=__version__,
         clock=_clock(now, found),
         started_at=now,
-    ).model_copy(update={"trial": standing.to_json() | _beside(found) | _promised(asked)})
+    ).model_copy(
+        update={"trial": standing.to_json() | _beside(found) | _promised(asked)}
+        | _challenged(asked)
+    )
+
+
+def _challenged(asked: TrialAsked) -> dict[str, object]:
+    """The buyer's challenge, where the run answers one."""
+    return {} if asked.challenge is None else {"challenge": dict(asked.challenge)}
 
 
 def wall_at(moment_ns: int) -> str:

@@ -1,0 +1,1 @@
+"""Runs sealed as evidence: a bundle that anyone can check, and the verdict made again from it."""

@@ -1,0 +1,72 @@
+"""What the raw records of a run come to, made of them alone: what is sealed, and what is made again when it is checked."""
+
+from typing import TYPE_CHECKING, Any, Final
+
+from vramledger.errors import VramError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from vramledger.record.run import Run
+
+PASS, FAIL, OPEN = "PASS", "FAIL", "INCONCLUSIVE"
+_SAID: Final = {"holds": PASS, "fails": FAIL, "not decided": OPEN}
+
+
+def verdict_of(runs: "Sequence[Run]") -> dict[str, Any]:
+    """Of each run: its requests by outcome, every line of its contract, and the whole. `verdict` is that of all.
+
+    One run that fails decides, then one that is open; a run without a contract is open.
+    """
+    found = [_of(run) for run in runs]
+    said = {each["verdict"] for each in found}
+    whole = next((each for each in (FAIL, OPEN, PASS) if each in said), OPEN)
+    return {"verdict": whole, "runs": found}
+
+
+def _of(run: "Run") -> dict[str, Any]:
+    """One run; what cannot be judged says why."""
+    try:
+        return _judged(run)
+    except (VramError, KeyError, TypeError, ValueError) as error:
+        why = str(error) if isinstance(error, VramError) else "it has no record of a trial"
+        return {"verdict": OPEN, "reason": why.replace(str(run.path), "the run"), "lines": []}
+
+
+def _judged(run: "Run") -> dict[str, Any]:
+    from vramledger.methods.measured.contract import promised
+    from vramledger.trial.conduct.summary import summarise
+
+    summary = summarise(run)
+    contract = promised(summary)
+    standing = contract.standing
+    reasons = list(summary.inconclusive)
+    if standing is None:
+        reasons.append("the run was made without a contract")
+    return {
+        "verdict": OPEN if standing is None else _SAID[str(standing)],
+        "reason": "; ".join(reasons) or None,
+        "scenario": contract.scenario,
+        "offered": summary.offered,
+        "requests": dict(summary.requests),
+        "lines": [
+            {
+                "name": each.line.asked,
+                "found": each.line.found,
+                "verdict": _SAID[str(each.standing)],
+                "value": _number(None if each.line.amount is None else each.line.amount.value),
+                "threshold": _number(
+                    None if each.line.amount is None else each.line.amount.threshold
+                ),
+                "reason": each.why or None,
+            }
+            for each in contract.lines
+        ],
+    }
+
+
+def _number(value: float | None) -> float | str | None:
+    """As JSON holds it: to nine digits, which every machine agrees on; "inf" among failures."""
+    if value is None or value != value:  # noqa: PLR0124 - NaN is not itself
+        return None
+    return "inf" if abs(value) == float("inf") else float(f"{value:.9g}")
