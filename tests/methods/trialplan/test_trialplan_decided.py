@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from recorded_trials import described, small_trial, standing
-from vramledger.methods.measured.contract import served_of
+from vramledger.methods.measured.contract import all_gaps, served_of
 from vramledger.methods.trialplan.decided import decided_lines, in_order, timed_gaps
 from vramledger.plan.contract_json import contract_to_json
 from vramledger.plan.requirement import Contract, LatencyLimit
@@ -70,7 +70,7 @@ def test_gaps_stand_in_the_order_in_which_they_ended(tmp_path: Path) -> None:
     run = read_run(trial_of(tmp_path / "run", Contract(success=0.5)))
     gaps = timed_gaps(run)
     assert sorted(np.round(gaps.seconds * 1000).astype(int)) == sorted(
-        np.round(served_of(run, measured(run)).gaps.seconds * 1000).astype(int)
+        np.round(served_of(measured(run), all_gaps(run)).gaps.seconds * 1000).astype(int)
     )
     assert len(gaps.events) == len(gaps.seconds)
 
@@ -103,7 +103,7 @@ def test_queue_times_are_judged_where_every_answer_has_one(tmp_path: Path) -> No
 
 def test_order_changes_no_request(tmp_path: Path) -> None:
     run = read_run(trial_of(tmp_path / "run", Contract(success=0.5)))
-    served = served_of(run, measured(run))
+    served = served_of(measured(run))
     order = np.arange(len(served.ok))[::-1]
     turned = in_order(served, order, served.gaps)
     assert (turned.ok[::-1] == served.ok).all()

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 
 QUEUE: Final = "queue_s"
 HOLDS, FAILS, OPEN = "holds", "fails", "not decided"
+_INPUTS: Final = ("input_tokens_asked", "input_tokens_got")  # the first that is told
 _STEP_S: Final = 1.0
 _HOUR_S: Final = 3600.0
 _FEWEST: Final = 10  # of good requests; fewer give no rate
@@ -77,7 +78,7 @@ class _Judge:
         seen = measured(found.run)
         order = np.argsort(seen.columns["due_s"], kind="stable")
         self._due_s = seen.columns["due_s"][order]
-        served = served_of(found.run, seen)
+        served = served_of(seen)
         queued, self._queue_why = queue_times(found.run, seen)
         if queued is not None:
             served = replace(served, latency={**served.latency, QUEUE: queued})
@@ -184,6 +185,7 @@ def in_order(served: Served, order: "np.ndarray[Any, Any]", gaps: Gaps) -> Serve
     return replace(
         served,
         input_tokens=served.input_tokens[order],
+        output_tokens=served.output_tokens[order],
         ok=served.ok[order],
         cancelled=served.cancelled[order],
         stayed=served.stayed[order],
@@ -232,11 +234,12 @@ def _gaps_and_ends(run: "Run", input_max: int | None) -> "Iterator[tuple[Floats,
     import numpy as np
     import pyarrow.compute as pc
 
-    names = ("row", "outcome", "first_content_s", "chunk_offset_us", "input_tokens_got")
+    names = ("row", "outcome", "first_content_s", "chunk_offset_us", *_INPUTS)
     for batch in run.requests.batches(names):
         ok = pc.equal(batch.column("outcome"), Outcome.OK.value)
         if input_max is not None:
-            ok = pc.and_(ok, pc.less_equal(batch.column("input_tokens_got"), input_max))
+            length = pc.coalesce(*(batch.column(name) for name in _INPUTS))
+            ok = pc.and_(ok, pc.less_equal(length, input_max))
         told = pc.and_(
             pc.is_valid(batch.column("chunk_offset_us")), pc.is_valid(batch.column("row"))
         )
