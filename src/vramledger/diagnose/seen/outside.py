@@ -27,7 +27,7 @@ class Outside:
     """`mean_s` is the mean time outside the engine, `share` of the time to the first token; NaN where nothing tells it.
 
     `floor` is its lowest tenth over its mean, `spread` its deviation over its mean within a window, `delayed` the share of requests far above the floor, `follows_load` the
-    rank correlation of windows with the load (0 where there are too few). `in_server` is the part of it that the server's own TTFT has. `merged` is tokens a
+    rank correlation of windows with the load (0 where there are too few), `persists` that of each window with the next. `in_server` is the part of it that the server's own TTFT has. `merged` is tokens a
     chunk, `scrape_s` the time of a metrics page, `cpu` cores of the front end's process.
     """
 
@@ -38,6 +38,7 @@ class Outside:
     spread: float
     delayed: float
     follows_load: float
+    persists: float
     in_server: float
     tpot_ratio: float
     merged: float
@@ -67,6 +68,7 @@ def outside_of(evidence: "Evidence", stages: Stages) -> Outside:
         spread=_within(evidence, each),
         delayed=float((told > 3 * max(floor, 0.0) + _LEAST_S).mean()) if len(told) else np.nan,
         follows_load=_follows(evidence, each),
+        persists=_persists(evidence, each),
         in_server=min(in_server, 1.0) if np.isfinite(in_server) else np.nan,
         tpot_ratio=stages.tpot_ratio,
         merged=np.nan if evidence.setting.drafts else _median(evidence.requests.chunk_tokens),
@@ -119,6 +121,19 @@ def _follows(evidence: "Evidence", each: "Floats") -> float:
     if told.sum() < 8 or np.ptp(load[told]) == 0 or np.ptp(means[told]) == 0:
         return 0.0
     return float(spearmanr(means[told], load[told]).statistic)
+
+
+def _persists(evidence: "Evidence", each: "Floats") -> float:
+    """The rank correlation of each window's mean with the next one's: a backlog stays, a draw does not."""
+    from scipy.stats import spearmanr
+
+    if not len(each):
+        return np.nan
+    means = evidence.windows.mean(evidence.requests["due_s"], each)
+    told = means[np.isfinite(means)]
+    if len(told) < 8 or np.ptp(told) < 0.2 * told.mean():
+        return 0.0
+    return float(spearmanr(told[1:], told[:-1]).statistic)
 
 
 def _load(evidence: "Evidence") -> "Floats":
