@@ -8,7 +8,8 @@ from typing import Any, Final
 import numpy as np
 
 from ground_truth.engine import Engine, Warp, drawn_engine
-from ground_truth.front import FrontEnd
+from ground_truth.front import FrontEnd, one_server
+from ground_truth.later import from_moment
 from ground_truth.recorded import GIB, Host, write
 from ground_truth.world import Around, played
 from vramledger.simulate.prefixes import Prefixes
@@ -228,8 +229,6 @@ def client(folder: Path, draw: Draw) -> Path:
     engine, load = _calm(draw)
     rate = _rate(engine, load, float(draw.uniform(0.15, 0.35)))
     due = load.arrivals(rate)
-    from ground_truth.front import one_server
-
     gap = load.span_s / len(due)
     work = np.full(len(due), gap * float(draw.uniform(0.85, 1.02)))
     late = one_server(due, work) - due
@@ -337,8 +336,6 @@ def _without_first(
     folder: Path, draw: Draw, engine: Engine, seen: Any, first: int, shift: float
 ) -> Path:
     """The run from `shift` on; counters of the pages begin where they stood."""
-    from ground_truth.later import from_moment
-
     return from_moment(folder, draw, engine, seen, first, shift - 1)
 
 

@@ -7,13 +7,14 @@ import numpy as np
 
 from vramledger.engine.launch import Flag, Launch
 from vramledger.engine.vllm.deployment import Deployment
-from vramledger.errors import VramError
+from vramledger.errors import BadInput, VramError
 from vramledger.ledger.case import Case
 from vramledger.ledger.question import accelerator_for, model_of
 from vramledger.simulate.drafted_cost import deployment_cost
 from vramledger.simulate.engines import Arriving, run_engines
 from vramledger.simulate.fast.records import UNSET, FastOutcome
 from vramledger.simulate.from_deployment import settings_of
+from vramledger.simulate.offered import Offered
 from vramledger.simulate.prefixes import Prefixes, no_prefixes
 from vramledger.simulate.priced import typical_of
 from vramledger.simulate.saturation import balance_of, held, mix_of, per_s
@@ -54,15 +55,14 @@ class Engine:
         return self._rate(inputs, outputs)[1]
 
     def _rate(self, inputs: Array, outputs: Array) -> tuple[float, float]:
-        from vramledger.simulate.offered import Offered
-
         count = len(inputs)
         zeros = np.zeros(count, np.int64)
         offered = Offered(
             np.arange(count), zeros, inputs, outputs, zeros - 1, zeros - 1, zeros - 1, np.zeros(0, np.int64), zeros, 0, 0,
         )  # fmt: skip
         mix = mix_of(offered, self.settings)
-        assert mix is not None
+        if mix is None:
+            raise BadInput("No request of this mix is served.")
         room = held(self.settings, mix)
         at_once = min(room, float(self.settings.max_num_seqs))
         return per_s(balance_of(self.settings, mix, at_once), self.settings, self.cost), room
@@ -120,8 +120,8 @@ class Warp:
     def slowed(cls, spans: list[tuple[float, float, float]]) -> "Warp":
         """Spans of wall time (from, to, how much slower), in order; infinite stands still."""
         wall, engine = [0.0], [0.0]
-        for begin, end, slower in spans:
-            begin = max(begin, wall[-1])
+        for asked, end, slower in spans:
+            begin = max(asked, wall[-1])
             engine.append(engine[-1] + begin - wall[-1])
             wall.append(begin)
             engine.append(engine[-1] + (end - begin) / slower)
