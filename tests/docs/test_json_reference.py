@@ -61,6 +61,8 @@ RUNS = (
     ("trial", "show", "ramp"),
     ("trial", "show", "soak"),
     ("trial", "list", "trials"),
+    ("report", "trials/trial", "--as", "acceptance"),
+    ("report", "simulated", *GPU),
     ("trial", "import", str(IMPORTS / "vllm_bench.json"), "-o", "imported"),
     ("trial", "plan", "short-plan.yaml", "--hours", "1", "--also", "max-num-seqs=8"),
     ("trial", "plan", "--run", "trials.yaml", "--url", "http://127.0.0.1:9"),
@@ -69,6 +71,7 @@ RUNS = (
     ("verify", "--new-key", "sealing.key"),
     ("verify", "--seal", "sealed/run", "--workload", "sealed/w.parquet", "-o", "bundle.zip"),
     ("verify", "bundle.zip"),
+    ("report", "bundle.zip"),
     ("verify", "--challenge", "workload.parquet", "-o", "challenge"),
     ("workload", "synth", "--like", "workload.parquet", "--requests", "99", "-o", "new.parquet"),
 )
