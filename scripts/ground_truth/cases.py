@@ -1,5 +1,6 @@
 """Cases by cause: what is drawn, so that nothing but that cause makes the server slow."""
 
+import zlib
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -344,3 +345,8 @@ CASES: Final[dict[str, Callable[[Path, Draw], Path]]] = {
     for each in (kv_cache, sequence_cap, token_budget, decode_bandwidth, arrivals_above_capacity, warm_up, neighbour, allocator_pressure,
                  memory_growth, client, front_end, network, remote_fetch, warm_prefix_cache, healthy)
 }  # fmt: skip
+
+
+def made(cause: str, seed: int, folder: Path) -> Path:
+    """The case of a cause and a seed; the same each time."""
+    return CASES[cause](folder, np.random.default_rng([seed, zlib.crc32(cause.encode())]))

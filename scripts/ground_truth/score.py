@@ -7,15 +7,12 @@ import argparse
 import shutil
 import sys
 import tempfile
-import zlib
 from collections import Counter
 from pathlib import Path
 
-import numpy as np
-
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
-from ground_truth.cases import CASES
+from ground_truth.cases import CASES, made
 from vramledger.calibrate.run_deployment import Stated
 from vramledger.diagnose.diagnosis import Judged, judged_run
 from vramledger.record.run import read_run
@@ -23,8 +20,7 @@ from vramledger.record.run import read_run
 
 def diagnosed(cause: str, seed: int, folder: Path) -> Judged:
     """A case of that cause and seed, made and diagnosed."""
-    draw = np.random.default_rng([seed, zlib.crc32(cause.encode())])
-    return judged_run(read_run(CASES[cause](folder, draw)), Stated())
+    return judged_run(read_run(made(cause, seed, folder)), Stated())
 
 
 def main() -> None:

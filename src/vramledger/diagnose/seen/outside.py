@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 _APART: Final = (
     0.15  # of the time to the first token that lies behind the head: the head comes by itself
 )
+_APART_S: Final = 0.004
+_MISSED: Final = 0.5
 _LEAST_S: Final = 0.02
 
 
@@ -41,6 +43,7 @@ class Outside:
     persists: float
     in_server: float
     tpot_ratio: float
+    tokens_ratio: float
     merged: float
     scrape_s: float
     cpu: float
@@ -71,6 +74,7 @@ def outside_of(evidence: "Evidence", stages: Stages) -> Outside:
         persists=_persists(evidence, each),
         in_server=min(in_server, 1.0) if np.isfinite(in_server) else np.nan,
         tpot_ratio=stages.tpot_ratio,
+        tokens_ratio=stages.tokens_ratio,
         merged=np.nan if evidence.setting.drafts else _median(evidence.requests.chunk_tokens),
         scrape_s=_median(evidence.of("scrape_s")),
         cpu=_most(evidence.of("process_cpu_s_per_s")),
@@ -84,17 +88,39 @@ def _each(evidence: "Evidence") -> "Floats":
     requests = evidence.requests
     if not len(requests):
         return np.zeros(0)
+    heads, rest = _until_heads(evidence), _less_engine(evidence)
+    if not np.isfinite(rest).any():
+        return heads
+    if not np.isfinite(heads).any() or np.nanmean(heads) < _MISSED * np.nanmean(rest):
+        return (
+            rest  # the head comes with the first token, or before the front end has done its part
+        )
+    return heads
+
+
+def _until_heads(evidence: "Evidence") -> "Floats":
+    """Until the head of each answer, where that comes well before the first token."""
+    requests = evidence.requests
     before, behind = requests.before_headers_s, requests.after_headers_s
     began = requests["first_content_s"] - requests.sent_s
-    told = np.isfinite(before) & np.isfinite(behind)
-    if told.any() and float(np.median(behind[told])) > _APART * float(np.median(began[told])):
-        return np.where(told & (before >= 0), before, np.nan)
+    told = np.isfinite(before) & np.isfinite(behind) & (before >= 0)
+    nothing = np.full(len(requests), np.nan)
+    if not told.any():
+        return nothing
+    apart = float(np.median(behind[told]))
+    if apart <= min(_APART * float(np.median(began[told])), _APART_S):
+        return nothing
+    return np.where(told, before, np.nan)
+
+
+def _less_engine(evidence: "Evidence") -> "Floats":
+    """The time to each first token less the mean queue and prefill that the engine told of that window."""
+    requests = evidence.requests
     engine = evidence.of("server_queue_s") + evidence.of("server_prefill_s")
-    if np.isfinite(engine).any():
-        place = evidence.windows.place(requests["first_content_s"])
-        spent = np.where(place >= 0, engine[place], np.nan)
-        return np.where(np.isfinite(spent), np.maximum(began - spent, 0.0), np.nan)
-    return np.full(len(requests), np.nan)
+    began = requests["first_content_s"] - requests.sent_s
+    place = evidence.windows.place(requests["first_content_s"])
+    spent = np.where(place >= 0, engine[place], np.nan)
+    return np.where(np.isfinite(spent), np.maximum(began - spent, 0.0), np.nan)
 
 
 def _within(evidence: "Evidence", each: "Floats") -> float:
