@@ -11,6 +11,7 @@ from vramledger.accept.lines.client import client_line
 from vramledger.accept.lines.goodput import goodput_line
 from vramledger.accept.lines.latency import latency_lines
 from vramledger.accept.lines.queue import queue_line
+from vramledger.accept.lines.server import server_lines
 from vramledger.accept.lines.success import success_line
 from vramledger.accept.matching import by_scenario, other_workload
 from vramledger.accept.offered import read_offered
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
     from vramledger.record.run import Run
 
 _AS_ASKED: Final = "a run that reaches what the plan asks"
-_KINDS: Final = (latency_lines, success_line, queue_line, goodput_line)
+_KINDS: Final = (latency_lines, success_line, queue_line, goodput_line, server_lines)
 
 
 def judge(

@@ -32,7 +32,7 @@ TOLD: Final = (
 _STEP_S: Final = 1.0
 _UNSEEN: Final = "a trial is not held against it"
 _QUEUE: Final = "a trial does not see how long each request was queued"
-_LENGTHS: Final = "a trial does not tell gaps by length of input"
+_LENGTHS: Final = "a trial does not tell gaps by length"
 _MARGIN: Final = (
     "the simulator expects the figure at its limit, or no margin that a sample could show"
 )
@@ -104,7 +104,7 @@ def _silent(contract: Contract) -> dict[str, str]:
         for name, limits in contract.latency.items()
         for limit in limits
         for share in limit.percentiles
-        if name not in TOLD or (name == "itl_s" and limit.input_max is not None)
+        if name not in TOLD or (name == "itl_s" and not limit.is_of_all)
     }
 
 

@@ -65,7 +65,7 @@ def samples_of(contract: Contract, served: Served) -> tuple[LineSample, ...]:
 def _latency(name: str, limit: LatencyLimit, share: float, served: Served) -> LineSample | None:
     most, asked = limit.percentiles[share], line_words(name, limit, share)
     if name == _ITL:
-        if limit.input_max is not None:
+        if not limit.is_of_all:
             return None
         return _sample(asked, share, most, served.gaps.seconds, served.gaps.events)
     if name not in served.latency:
