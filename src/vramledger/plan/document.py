@@ -146,13 +146,13 @@ class ContractPart(Part):
     minutes_of_load: Positive | None = Field(
         default=None, description="Minutes for which a trial must send the load at least."
     )
-    kv_free: Share | None = Field(
+    kv_free: Annotated[float, Field(gt=0, le=1, allow_inf_nan=False)] | None = Field(
         default=None, description="Share of the KV cache that stays free, 99 % of the time."
     )
     preemptions_per_1000: Annotated[float, Field(ge=0, allow_inf_nan=False)] | None = Field(
         default=None, description="Preemptions per 1,000 requests at most; 0: none."
     )
-    memory_growth_gib_per_hour: Annotated[float, Field(ge=0, allow_inf_nan=False)] | None = Field(
+    memory_growth_gib_per_hour: Positive | None = Field(
         default=None, description="By how much GPU memory may grow at most, in GiB an hour."
     )
 

@@ -33,6 +33,10 @@ _SUCCESS: Final = re.compile(rf"success ?(?:>=|≥) ?{_NUMBER} ?(?P<percent>%?)\
 _DRAINS: Final = re.compile(r"(?:the )?queue drains\Z")
 _DONE_BY: Final = re.compile(r"done by (?P<time>(?:[01]\d|2[0-3]):[0-5]\d)\Z")
 _HOURLY: Final = re.compile(rf"{_NUMBER} requests (?:an|per) hour\Z")
+_KV_FREE: Final = re.compile(rf"kv cache free at p99 ?(?:>=|≥) ?{_NUMBER} ?%\Z")
+_NO_PREEMPTION: Final = re.compile(r"no preemption\Z")
+_PREEMPTIONS: Final = re.compile(rf"preemptions per 1,000 requests ?(?:<=|≤) ?{_NUMBER}\Z")
+_GROWTH: Final = re.compile(rf"gpu memory growth ?(?:<=|≤) ?{_NUMBER} gib (?:an|per) hour\Z")
 _NAMES: Final = {name.removesuffix("_s"): name for name in LATENCIES}
 _KNOWN: Final = (*LATENCIES, "success", "the queue drains", "done by", "requests an hour")
 _EXAMPLES: Final = (
@@ -173,4 +177,8 @@ _FORMS: Final[Mapping[re.Pattern[str], Callable[[re.Match[str], str], Contract]]
     _DRAINS: lambda _match, _place: Contract(queue_must_drain=True),
     _DONE_BY: lambda match, _place: Contract(done_by=match["time"]),
     _HOURLY: lambda match, place: Contract(requests_per_hour=_amount(match, place)),
+    _KV_FREE: lambda match, place: Contract(kv_free=_amount(match, place) / 100),
+    _NO_PREEMPTION: lambda _match, _place: Contract(preemptions_per_1000=0.0),
+    _PREEMPTIONS: lambda match, place: Contract(preemptions_per_1000=_amount(match, place)),
+    _GROWTH: lambda match, place: Contract(memory_growth_gib_per_hour=_amount(match, place)),
 }

@@ -73,6 +73,11 @@ class LatencyLimit:
         """Whether it is for every request."""
         return all(end is None for end in self.bounds)
 
+    @property
+    def is_by_input(self) -> bool:
+        """Whether it is for every request up to a length of input, or for all."""
+        return (self.input_min, self.output_min, self.output_max) == (None, None, None)
+
     def holds(self, input_tokens: float, output_tokens: float) -> bool:
         """Whether such a request is in the class."""
         ends = ((input_tokens, *self.bounds[:2]), (output_tokens, *self.bounds[2:]))
