@@ -41,6 +41,10 @@ def contract(part: ContractPart, kind: Kind, path: KeyPath, text: YamlText) -> C
         kv_free=part.kv_free,
         preemptions_per_1000=part.preemptions_per_1000,
         memory_growth_gib_per_hour=part.memory_growth_gib_per_hour,
+        model_reported=part.model_reported,
+        context_tokens=part.context_tokens,
+        requests_per_minute=part.requests_per_minute,
+        billed_within=part.billed_within,
     )
 
 

@@ -11,6 +11,10 @@ LATER: Final = (
     "kv_free",
     "preemptions_per_1000",
     "memory_growth_gib_per_hour",
+    "model_reported",
+    "context_tokens",
+    "requests_per_minute",
+    "billed_within",
 )  # which a run of an earlier version lacks
 
 

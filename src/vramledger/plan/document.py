@@ -155,6 +155,19 @@ class ContractPart(Part):
     memory_growth_gib_per_hour: Positive | None = Field(
         default=None, description="By how much GPU memory may grow at most, in GiB an hour."
     )
+    model_reported: Text | None = Field(
+        default=None, description="The name that a model service must report for its model."
+    )
+    context_tokens: Positive | None = Field(
+        default=None, description="Input and output tokens that a model service must take."
+    )
+    requests_per_minute: Positive | None = Field(
+        default=None, description="Requests a minute that a service takes before it answers 429."
+    )
+    billed_within: Share | None = Field(
+        default=None,
+        description="Share by which the input tokens that a service bills may be off those sent.",
+    )
 
 
 Headroom = Annotated[
@@ -218,6 +231,12 @@ class QualityPart(Part):
 
     shadow: Text | None = Field(default=None, description="A file with a shadow comparison.")
     min_agreement: Share | None = None
+    lm_eval: Text | None = Field(
+        default=None, description="A results file of lm-eval-harness, relative to the plan."
+    )
+    least: dict[Text, Annotated[float, Field(allow_inf_nan=False)]] = Field(
+        default={}, description="The score that a task must reach, by task/metric of that file."
+    )
 
 
 Weights = Literal[

@@ -1,6 +1,6 @@
 """A limit of a contract in words, as a report prints it: ``ttft_s p95 <= 2``, ``the queue drains``.
 
-What `Contract.lines` writes, `contract_of` reads. It also takes ``ttft`` for ``ttft_s``, and seconds
+What `Contract.lines` writes, `contract_of` reads, but for the lines of a model service. It also takes ``ttft`` for ``ttft_s``, and seconds
 as ``2s``, ``500ms`` or ``1.5 min``.
 """
 
@@ -76,6 +76,10 @@ def both(one: Contract, other: Contract) -> Contract:
         memory_growth_gib_per_hour=_less(
             one.memory_growth_gib_per_hour, other.memory_growth_gib_per_hour
         ),
+        model_reported=one.model_reported or other.model_reported,
+        context_tokens=_greater(one.context_tokens, other.context_tokens),
+        requests_per_minute=_greater(one.requests_per_minute, other.requests_per_minute),
+        billed_within=_less(one.billed_within, other.billed_within),
     )
 
 

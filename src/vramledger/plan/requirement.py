@@ -115,6 +115,10 @@ class Contract:
     kv_free: float | None = None  # share of the KV cache that stays free at p99
     preemptions_per_1000: float | None = None  # requests; 0: none at all
     memory_growth_gib_per_hour: float | None = None  # on the fullest GPU
+    model_reported: str | None = None  # of a service, as the next three: what it calls its model
+    context_tokens: float | None = None  # input and output that it takes
+    requests_per_minute: float | None = None  # that it takes before it answers 429
+    billed_within: float | None = None  # share by which billed input tokens may be off those sent
 
     @property
     def lines(self) -> tuple[str, ...]:
@@ -133,7 +137,7 @@ class Contract:
             found.append(f"done by {self.done_by}")
         if self.requests_per_hour is not None:
             found.append(f"{plain(self.requests_per_hour)} requests an hour")
-        return (*found, *self.server_lines)
+        return (*found, *self.server_lines, *self.service_lines)
 
     @property
     def server_lines(self) -> tuple[str, ...]:
@@ -150,9 +154,25 @@ class Contract:
         return tuple(found)
 
     @property
+    def service_lines(self) -> tuple[str, ...]:
+        """Those of a model service, which a client sees."""
+        found = []
+        if self.model_reported is not None:
+            found.append(f"the service reports {self.model_reported}")
+        if self.context_tokens is not None:
+            found.append(f"context of {self.context_tokens:,.0f} tokens")
+        if self.requests_per_minute is not None:
+            found.append(f"429 begins above {self.requests_per_minute:,.0f} requests a minute")
+        if self.billed_within is not None:
+            found.append(f"billed input tokens within {self.billed_within:.1%} of those sent")
+        return tuple(found)
+
+    @property
     def is_empty(self) -> bool:
         rest = (self.success, self.queue_must_drain, self.done_by, self.requests_per_hour)
-        return not self.latency and not self.server_lines and all(value is None for value in rest)
+        return not (self.latency or self.server_lines or self.service_lines) and all(
+            value is None for value in rest
+        )
 
 
 @frozen
@@ -186,6 +206,8 @@ class QualityEvidence:
 
     shadow: str | None = None
     min_agreement: float | None = None
+    lm_eval: str | None = None  # a results file of lm-eval-harness
+    least: Mapping[str, float] = field(default_factory=dict)  # "task/metric" -> score
 
 
 @frozen

@@ -95,7 +95,10 @@ def judged(contract: Contract, served: Served) -> tuple[Line, ...]:
         amount = Amount("requests_per_hour", hourly, least)
         asked = f"{plain(least)} requests an hour"
         found.append(Line(asked, f"{hourly:,.0f}", hourly >= least, amount))
-    found += [Line(asked, "not checked", None) for asked in contract.server_lines]
+    found += [
+        Line(asked, "not checked", None)
+        for asked in (*contract.server_lines, *contract.service_lines)
+    ]
     return tuple(found)
 
 

@@ -139,6 +139,7 @@ def _stops(
         own = (
             "the queue drains",
             *contract.server_lines,
+            *contract.service_lines,
         )  # for which the checks of every step stand
         if promise.line.asked not in own:
             yield _line(promise, late=bool(late))
