@@ -97,7 +97,7 @@ def _arguments(stated: Any) -> dict[str, Any]:
 def _version(found: Mapping[str, Any]) -> str | None:
     """Of the engine, where the file's environment names it."""
     for line in str(found.get("pretty_env_info") or "").splitlines():
-        name, _, version = line.partition("vllm==")
+        _name, _, version = line.partition("vllm==")
         if version:
             return version.strip()
     return None

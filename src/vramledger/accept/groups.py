@@ -1,6 +1,5 @@
 """Requests by tenant and by class of length: a figure over mostly short answers hides the long ones."""
 
-from collections.abc import Iterator
 from itertools import pairwise
 from math import inf
 from typing import TYPE_CHECKING, Any, Final
@@ -10,6 +9,8 @@ from vramledger.accept.verdict import Group
 from vramledger.simulate.judged import good_requests
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     import numpy as np
 
     Marks = np.ndarray[Any, np.dtype[np.bool_]]

@@ -69,8 +69,8 @@ def _same(one: str, stored: str | None) -> bool:
 def unbound(evidence: Served, run: Served) -> tuple[str, ...]:
     """Why evidence is not of what was run, row by row; what neither tells is left out."""
     said = []
-    for (name, of), (_, ran) in zip(evidence.rows, run.rows, strict=True):
-        of, ran = (None if each in _SIXTEEN_BIT else each for each in (of, ran))
+    for (name, told), (_, seen) in zip(evidence.rows, run.rows, strict=True):
+        of, ran = (None if each in _SIXTEEN_BIT else each for each in (told, seen))
         if of == ran:
             continue
         if of is None:

@@ -76,14 +76,20 @@ def _limit(row: dict[str, float], path: KeyPath, text: YamlText) -> LatencyLimit
     ordered = [percentiles[share] for share in sorted(percentiles)]
     if ordered != sorted(ordered):
         raise BadInput(f"{where}: a higher percentile has a smaller limit; they rise.")
-    ends = {key: _tokens(key, row[key], where) for key in CLASSES if key in row}
+    ends: dict[str, int] = {key: _tokens(key, row[key], where) for key in CLASSES if key in row}
     for what in ("input", "output"):
         least, most = ends.get(f"{what}_min"), ends.get(f"{what}_max")
         if least is not None and most is not None and least > most:
             raise BadInput(
                 f"{where}: {what}_min is {least:,} and {what}_max {most:,}; no request is in such a class."
             )
-    return LatencyLimit(percentiles=percentiles, **{"input_max": None, **ends})
+    return LatencyLimit(
+        ends.get("input_max"),
+        percentiles,
+        input_min=ends.get("input_min"),
+        output_max=ends.get("output_max"),
+        output_min=ends.get("output_min"),
+    )
 
 
 def _tokens(key: str, value: float, where: str) -> int:

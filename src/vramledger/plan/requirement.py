@@ -80,10 +80,8 @@ class LatencyLimit:
 
     def holds(self, input_tokens: float, output_tokens: float) -> bool:
         """Whether such a request is in the class."""
-        ends = ((input_tokens, *self.bounds[:2]), (output_tokens, *self.bounds[2:]))
-        return all(
-            (least is None or tokens >= least) and (most is None or tokens <= most)
-            for tokens, least, most in ends
+        return _within(input_tokens, self.input_min, self.input_max) and _within(
+            output_tokens, self.output_min, self.output_max
         )
 
     @property
@@ -92,6 +90,10 @@ class LatencyLimit:
         return _reach("input", self.input_min, self.input_max) + _reach(
             "output", self.output_min, self.output_max
         )
+
+
+def _within(tokens: float, least: int | None, most: int | None) -> bool:
+    return (least is None or tokens >= least) and (most is None or tokens <= most)
 
 
 def _reach(what: str, least: int | None, most: int | None) -> str:
