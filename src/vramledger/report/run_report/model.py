@@ -21,6 +21,9 @@ class Verdict(StrEnum):
     PASS = "PASS"  # noqa: S105 - a verdict
     FAIL = "FAIL"
     INCONCLUSIVE = "INCONCLUSIVE"
+    NOT_JUDGEABLE = (
+        "NOT JUDGEABLE"  # of a line that this form of buying can never show; it decides nothing
+    )
 
 
 def whole(found: "list[Verdict]") -> Verdict:
@@ -34,17 +37,21 @@ class RuledLine:
     """One line of a contract: what was asked, what was found, and why it is not decided where it is not.
 
     `value`, `low`, `high` and `threshold` are the same as numbers (seconds, shares of 0..1 or requests an hour), None where
-    there is none; `found` is the value in words. `value` is infinite where it falls among failures.
+    there is none; `found` is the value in words. `value` is infinite where it falls among failures. `settles` is what would decide
+    an open line, `records` where the figure comes from.
     """
 
     name: str
     verdict: Verdict
     found: str
+    unit: str = ""
     value: float | None = None
     low: float | None = None
     high: float | None = None
     threshold: float | None = None
     reason: str = ""
+    settles: str = ""
+    records: tuple[str, ...] = ()
 
 
 @frozen
@@ -54,6 +61,15 @@ class Ruling:
     verdict: Verdict
     lines: tuple[RuledLine, ...] = ()
     why: str = ""
+    scenario: str | None = None
+
+
+@frozen
+class Missing:
+    """A scenario of the plan without a run: nothing of it is decided."""
+
+    scenario: str
+    ruling: Ruling
 
 
 @frozen
@@ -170,6 +186,7 @@ class Report:
     open_points: tuple[str, ...]
     seal: Seal | None = None
     terms: Terms | None = None
+    missing: tuple[Missing, ...] = ()
 
     @property
     def is_acceptance(self) -> bool:
@@ -181,7 +198,7 @@ class Report:
         """Of all runs. What was changed since it was sealed decides nothing."""
         if self.seal is not None and self.seal.unchanged is not True:
             return Verdict.INCONCLUSIVE
-        return whole([each.ruling.verdict for each in self.runs])
+        return whole([each.ruling.verdict for each in (*self.runs, *self.missing)])
 
     @property
     def origins(self) -> tuple[Origin, ...]:

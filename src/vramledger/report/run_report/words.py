@@ -34,7 +34,9 @@ def _reason(report: Report) -> str:
         return "the bundle is not as it was sealed, so it decides nothing."
     if not report.runs:
         return "there is no run."
-    named = [run for run in report.runs if run.ruling.verdict is report.verdict]
+    named = [
+        each for each in (*report.runs, *report.missing) if each.ruling.verdict is report.verdict
+    ]
     if report.verdict is Verdict.PASS:
         count = sum(len(run.ruling.lines) for run in report.runs)
         return (
@@ -43,11 +45,11 @@ def _reason(report: Report) -> str:
             else f"all {count} lines of the contract hold."
         )
     lines = [
-        each.name for run in named for each in run.ruling.lines if each.verdict is report.verdict
+        each.name for one in named for each in one.ruling.lines if each.verdict is report.verdict
     ]
     if report.verdict is Verdict.FAIL:
         return f"the contract is not kept at {_listed(lines)}."
-    why = next((run.ruling.why for run in named if run.ruling.why), "")
+    why = next((one.ruling.why for one in named if one.ruling.why), "")
     return f"{why[0].lower()}{why[1:]}" if why else f"not decided: {_listed(lines)}."
 
 
