@@ -76,7 +76,7 @@ def queued_trial(
     with RecordedRun.start(folder, described(**given)) as run:
         run.note(BEGIN_S, "phase", name="measured", load_zero_s=BEGIN_S, position_s=0.0)
         for number in range(count):
-            values = {"tenant": number % tenants}
+            values: dict[str, Any] = {"tenant": number % tenants}
             if number in (outcomes or {}):
                 values |= {"http_status": refused_status}
             run.append(_request(number, due[number], done[number], outcomes or {}, values))
