@@ -32,7 +32,9 @@ Floats = np.ndarray[Any, np.dtype[np.float64]]
 def slowness(count: int, alike: float, draw: np.random.Generator) -> Floats:
     """exp of a first-order autoregression, which neighbours share."""
     begun = draw.normal() * alike
-    scatter, _ = lfilter([np.sqrt(1 - alike**2)], [1.0, -alike], draw.normal(size=count), zi=[begun])
+    scatter, _ = lfilter(
+        [np.sqrt(1 - alike**2)], [1.0, -alike], draw.normal(size=count), zi=[begun]
+    )
     return np.asarray(np.exp(0.4 * scatter))
 
 
