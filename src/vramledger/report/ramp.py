@@ -57,6 +57,10 @@ def _predicted(told: Prediction, axis: Axis) -> str:
     if told.level is None:
         return f"prediction  none: {told.why}"
     foreign = f" {' '.join(told.foreign)}" if told.foreign else ""
+    if told.server:
+        foreign += (
+            f" It is of another deployment than the server, which has {'; '.join(told.server)}."
+        )
     return (
         f"prediction  safe up to {level_said(told.level, axis)} in the simulation ({told.basis}); a place to start, and no "
         f"evidence.{foreign}"
