@@ -17,6 +17,24 @@ from vramledger.cli.output import show, show_json
 @click.option(
     "--engine-version", "version", help="The engine's version, where the run does not say."
 )
+@click.option(
+    "--against",
+    metavar="RUN2",
+    type=click.Path(path_type=Path),
+    help="A run of the same load with max_num_seqs lowered: did fewer tokens have to be computed twice?",
+)
+@click.option(
+    "--upgrade",
+    metavar="GPU",
+    help="A card that might be bought: not needed, justified or unproven?",
+)
+@click.option(
+    "--price",
+    "prices",
+    multiple=True,
+    metavar="GPU=AMOUNT",
+    help="Of one GPU and hour, for the remedies.",
+)
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 def command(run: Path | None, *, as_json: bool, **stated: Any) -> int:
     """Causes of slow service, ranked by the evidence of the same windows of time.

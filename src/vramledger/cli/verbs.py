@@ -34,7 +34,7 @@ VERBS: Final = (
     Verb("probe", "Measure", "What a rented machine and its GPUs are, before a trial on it."),
     Verb("diagnose", "Judge", "What makes a server slow, and would more memory help?"),
     Verb("accept", "Judge", "PASS, FAIL or INCONCLUSIVE for every line of a plan's contract."),
-    Verb("report", "Judge", "Runs or a bundle as a page to sign: verdict first, then everything."),
+    Verb("report", "Judge", "Runs or a bundle as a page: the verdict, then all behind it."),
     Verb("verify", "Judge", "Seal runs as evidence; check that nothing in them changed since."),
 )
 

@@ -4,6 +4,8 @@ from collections.abc import Iterable, Sequence
 from enum import StrEnum
 from typing import Final
 
+import numpy as np
+
 from vramledger.diagnose.hypothesis import Hypothesis, NextChange
 from vramledger.diagnose.picture import Picture
 from vramledger.diagnose.ranking import CLEAR, FOUND
@@ -12,6 +14,11 @@ from vramledger.frozen import frozen
 HEALTHY: Final = "healthy"
 UNKNOWN: Final = "unknown"
 _MOST: Final = 6
+_SLOW_S: Final = 2.0  # to the first token, at the 95th percentile
+_GROWN: Final = 3.0
+_NOTHING: Final = (
+    "The run has neither requests nor server metrics, so nothing can be said of its server."
+)
 
 
 class Severity(StrEnum):
@@ -49,8 +56,9 @@ def findings_of(
     if found:
         return tuple(_finding(each, found[0], picture) for each in found[:_MOST])
     if nothing_seen:
-        return (_unknown(),)
-    return (_healthy(ranked),)
+        return (_unknown(_NOTHING, ("The requests were not seen.", "The engine was not seen.")),)
+    slow = slow_and_unseen(picture)
+    return (_unknown(slow, picture.evidence.missing),) if slow else (_healthy(ranked),)
 
 
 def _finding(each: Hypothesis, first: Hypothesis, picture: Picture) -> Finding:
@@ -105,13 +113,38 @@ def _once(texts: Iterable[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(texts))
 
 
-def _unknown() -> Finding:
+def slow_and_unseen(picture: Picture) -> str:
+    """A sentence where requests are slow while the engine was not seen, so that nobody can say why; else empty."""
+    if picture.evidence.moments is not None:
+        return ""
+    ttft = picture.evidence.requests.ttft_s
+    told = ttft[np.isfinite(ttft)]
+    if not len(told):
+        return "No request got a token, and the engine was not seen, so that the cause cannot be known."
+    late, grown = float(np.quantile(told, 0.95)), _grown(told)
+    if late <= _SLOW_S and grown <= _GROWN:
+        return ""
+    return (
+        f"Requests are slow (one in twenty waits {late:.2g} s or more for its first token, and the last third waits {grown:.1f} times as long as the first), "
+        "and the engine was not seen, so that the cause cannot be known."
+    )
+
+
+def _grown(ttft: "np.ndarray[tuple[int], np.dtype[np.float64]]") -> float:
+    """The median of the last third over that of the first; 1 where there are too few."""
+    third = len(ttft) // 3
+    if third < 10:
+        return 1.0
+    return float(np.median(ttft[-third:]) / max(float(np.median(ttft[:third])), 0.05))
+
+
+def _unknown(message: str, unseen: Sequence[str]) -> Finding:
     return Finding(
         id="D99",
         severity=Severity.SILENT,
-        message="The run has neither requests nor server metrics, so nothing can be said of its server.",
+        message=message,
         cause=UNKNOWN,
         score=0.0,
         confidence=0.0,
-        unseen=("The requests were not seen.", "The engine was not seen."),
+        unseen=tuple(unseen),
     )

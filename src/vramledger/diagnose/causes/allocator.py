@@ -63,11 +63,17 @@ def _stalls(picture: Picture) -> Sign:
 
 
 def _change(picture: Picture) -> NextChange:
-    del picture
     return NextChange(
         "Lower gpu_memory_utilization by 0.03, so that the allocator has room; PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True is the change after that.",
         "gpu-memory-utilization",
+        _lower(picture),
     )
+
+
+def _lower(picture: Picture) -> str | None:
+    """The share of memory that the server was started with, less 0.03; None where it is not known."""
+    case = picture.evidence.setting.case
+    return None if case is None else f"{case.deployment().gpu_memory_utilization.value - 0.03:.2f}"
 
 
 CAUSE = Cause(

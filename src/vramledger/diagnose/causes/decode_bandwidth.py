@@ -24,7 +24,7 @@ def _slow(picture: Picture) -> Sign:
     tpot = picture.stages.tpot_s
     if isnan(tpot):
         return Sign("The time per output token was not seen.", None, needed=True)
-    slow = (0.2, 0.5) if picture.evidence.setting.gpu == "cpu" else (0.075, 0.12)
+    slow = (0.2, 0.5) if picture.evidence.setting.gpu == "cpu" else (0.05, 0.08)
     return Sign(
         f"A token of an answer takes {format_seconds(tpot)}.", ramp(tpot, *slow), needed=True
     )
@@ -33,8 +33,8 @@ def _slow(picture: Picture) -> Sign:
 def _nobody_waits(picture: Picture) -> Sign:
     waits = picture.waiting.waits
     if isnan(waits):
-        return Sign("The engine's queue was not seen.", None)
-    return Sign(f"Requests wait {waits:.0%} of the time.", ramp(waits, 0.5, 0.1))
+        return Sign("The engine's queue was not seen.", None, needed=True)
+    return Sign(f"Requests wait {waits:.0%} of the time.", ramp(waits, 0.5, 0.15), needed=True)
 
 
 def _engine_alone(ratio: float) -> Sign:

@@ -12,7 +12,7 @@ from vramledger.diagnose.causes.outside_words import (
 )
 from vramledger.diagnose.hypothesis import Cause, NextChange
 from vramledger.diagnose.picture import Picture
-from vramledger.diagnose.sign import Sign, ramp
+from vramledger.diagnose.sign import Sign, both, ramp, strongest
 
 
 def _signs(picture: Picture) -> Sequence[Sign]:
@@ -35,10 +35,13 @@ def _in_server(picture: Picture) -> Sign:
 
 
 def _uneven(picture: Picture) -> Sign:
-    floor = picture.outside.floor
-    if isnan(floor):
-        return Sign("How it differs from request to request was not seen.", None, weight=0.5)
-    return Sign(f"Its lowest tenth is {floor:.0%} of its mean.", ramp(floor, 0.85, 0.6), weight=0.5)
+    """A queue in front of one core is alike for requests of one moment, and not for those of different ones."""
+    seen = picture.outside
+    if isnan(seen.floor):
+        return Sign("How it differs from request to request was not seen.", None)
+    strength = strongest(ramp(seen.spread, 0.9, 0.3), 0.3)
+    text = f"Its lowest tenth is {seen.floor:.0%} of its mean, and it differs between requests of one moment by {seen.spread:.0%} of its mean."
+    return Sign(text, both(strength, ramp(seen.floor, 0.85, 0.6)))
 
 
 def _change(picture: Picture) -> NextChange:

@@ -3,6 +3,8 @@
 from collections.abc import Sequence
 from math import isnan
 
+import numpy as np
+
 from vramledger.diagnose.causes.outside_words import (
     cpu_sign,
     follows_sign,
@@ -11,12 +13,14 @@ from vramledger.diagnose.causes.outside_words import (
 )
 from vramledger.diagnose.hypothesis import Cause, NextChange
 from vramledger.diagnose.picture import Picture
-from vramledger.diagnose.sign import Sign, ramp
+from vramledger.diagnose.sign import Sign, both, ramp
+
+_STALL_S = 1.0
 
 
 def _signs(picture: Picture) -> Sequence[Sign]:
     return (
-        outside_sign(picture),
+        _needed(picture),
         _even(picture),
         follows_sign(picture, wanted=False),
         scrape_sign(picture, wanted=True, weight=1.5),
@@ -24,6 +28,28 @@ def _signs(picture: Picture) -> Sequence[Sign]:
         _beyond_server(picture),
         _retransmits(picture),
     )
+
+
+def _needed(picture: Picture) -> Sign:
+    """Time outside the engine before the first token; or tokens that come late behind it, one by one and from a client that is not busy."""
+    outside = outside_sign(picture)
+    seen = picture.outside
+    alone = ramp(seen.merged, 1.3, 1.05)
+    idle = ramp(picture.evidence.mean("client_cpu_busiest"), 1.0, 0.8)
+    late = ramp(seen.tokens_ratio, 1.15, 1.4)
+    behind = both(
+        late,
+        1.0 if alone is None else alone,
+        1.0 if idle is None else idle,
+    )
+    if behind is None or behind <= (outside.strength or 0.0):
+        return outside
+    gaps = picture.evidence.requests.longest_gap_s
+    stalled = (
+        float((gaps[np.isfinite(gaps)] >= _STALL_S).mean()) if np.isfinite(gaps).any() else 0.0
+    )
+    text = f"Tokens take {seen.tokens_ratio:.2f} times as long to the client as in the engine, and come one by one; {stalled:.0%} of the answers stand for {_STALL_S:g} s or more."
+    return Sign(text, behind, needed=True)
 
 
 def _even(picture: Picture) -> Sign:

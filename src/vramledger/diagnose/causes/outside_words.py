@@ -24,12 +24,13 @@ def outside_sign(picture: Picture) -> Sign:
 
 
 def follows_sign(picture: Picture, *, wanted: bool) -> Sign:
-    """Whether that time goes with the load."""
-    found = picture.outside.follows_load
-    if isnan(found):
-        return Sign("Whether it goes with the load was not seen.", None)
-    strength = ramp(found, 0.25, 0.6) if wanted else ramp(found, 0.6, 0.3)
-    return Sign(f"It goes with the load by a rank correlation of {found:.2f}.", strength)
+    """Whether that time goes with the load, or piles up and stays, as a backlog does."""
+    seen = picture.outside
+    found = strongest(ramp(seen.follows_load, 0.25, 0.6), ramp(seen.persists, 0.35, 0.7))
+    if found is None:
+        return Sign("Whether it goes with the load was not seen.", None, weight=1.5)
+    text = f"It goes with the load by a rank correlation of {seen.follows_load:.2f}, and from one window to the next by {seen.persists:.2f}."
+    return Sign(text, found if wanted else 1 - found, weight=1.5)
 
 
 def scrape_sign(picture: Picture, *, wanted: bool, weight: float = 1.0) -> Sign:

@@ -12,7 +12,7 @@ from vramledger.diagnose.causes.outside_words import (
 from vramledger.diagnose.hypothesis import Cause, NextChange
 from vramledger.diagnose.picture import Picture
 from vramledger.diagnose.seen.waiting import ELSEWHERE
-from vramledger.diagnose.sign import Sign, ramp, strongest
+from vramledger.diagnose.sign import Sign, ramp
 
 
 def _signs(picture: Picture) -> Sequence[Sign]:
@@ -38,12 +38,15 @@ def _needed(picture: Picture) -> Sign:
 
 
 def _uneven(picture: Picture) -> Sign:
+    """Requests of the same moment differ; where that cannot be told, requests at all."""
     seen = picture.outside
-    strength = strongest(ramp(seen.floor, 0.7, 0.4), ramp(seen.spread, 0.35, 0.8))
+    strength = ramp(seen.spread, 0.25, 0.6)
     if strength is None:
-        return Sign("How it differs from request to request was not seen.", None, weight=2.0)
-    text = f"It differs from request to request: within a window by {seen.spread:.0%} of its mean, and its lowest tenth is {seen.floor:.0%} of its mean."
-    return Sign(text, strength, weight=2.0)
+        strength = ramp(seen.floor, 0.7, 0.4)
+    if strength is None:
+        return Sign("How it differs from request to request was not seen.", None, weight=2.5)
+    text = f"It differs between requests of one moment by {seen.spread:.0%} of its mean, and its lowest tenth is {seen.floor:.0%} of its mean."
+    return Sign(text, strength, weight=2.5)
 
 
 def _deferred(picture: Picture) -> Sign:

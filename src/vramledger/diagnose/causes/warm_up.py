@@ -5,13 +5,15 @@ from math import isnan
 
 from vramledger.diagnose.hypothesis import Cause, NextChange
 from vramledger.diagnose.picture import Picture
-from vramledger.diagnose.sign import Sign, ramp, strongest
+from vramledger.diagnose.sign import Sign, both, ramp, strongest
 from vramledger.units import format_seconds
 
 
 def _signs(picture: Picture) -> Sequence[Sign]:
     pace = picture.pace
-    slow = strongest(ramp(pace.first, 1.3, 1.8), ramp(pace.ttft_first, 2.0, 4.0))
+    felt = ramp(pace.ttft_first, 0.8, 1.3)
+    felt = ramp(pace.ttft_first, 0.8, 1.3)
+    slow = strongest(both(ramp(pace.first, 1.3, 1.8), felt), ramp(pace.ttft_first, 2.0, 4.0))
     if slow is None:
         return (
             Sign(

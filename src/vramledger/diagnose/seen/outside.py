@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 _APART: Final = (
     0.15  # of the time to the first token that lies behind the head: the head comes by itself
 )
+_APART_S: Final = 0.004
+_MISSED: Final = 0.5
 _LEAST_S: Final = 0.02
 
 
@@ -27,7 +29,7 @@ class Outside:
     """`mean_s` is the mean time outside the engine, `share` of the time to the first token; NaN where nothing tells it.
 
     `floor` is its lowest tenth over its mean, `spread` its deviation over its mean within a window, `delayed` the share of requests far above the floor, `follows_load` the
-    rank correlation of windows with the load (0 where there are too few). `in_server` is the part of it that the server's own TTFT has. `merged` is tokens a
+    rank correlation of windows with the load (0 where there are too few), `persists` that of each window with the next. `in_server` is the part of it that the server's own TTFT has. `merged` is tokens a
     chunk, `scrape_s` the time of a metrics page, `cpu` cores of the front end's process.
     """
 
@@ -38,8 +40,10 @@ class Outside:
     spread: float
     delayed: float
     follows_load: float
+    persists: float
     in_server: float
     tpot_ratio: float
+    tokens_ratio: float
     merged: float
     scrape_s: float
     cpu: float
@@ -67,8 +71,10 @@ def outside_of(evidence: "Evidence", stages: Stages) -> Outside:
         spread=_within(evidence, each),
         delayed=float((told > 3 * max(floor, 0.0) + _LEAST_S).mean()) if len(told) else np.nan,
         follows_load=_follows(evidence, each),
+        persists=_persists(evidence, each),
         in_server=min(in_server, 1.0) if np.isfinite(in_server) else np.nan,
         tpot_ratio=stages.tpot_ratio,
+        tokens_ratio=stages.tokens_ratio,
         merged=np.nan if evidence.setting.drafts else _median(evidence.requests.chunk_tokens),
         scrape_s=_median(evidence.of("scrape_s")),
         cpu=_most(evidence.of("process_cpu_s_per_s")),
@@ -82,17 +88,39 @@ def _each(evidence: "Evidence") -> "Floats":
     requests = evidence.requests
     if not len(requests):
         return np.zeros(0)
+    heads, rest = _until_heads(evidence), _less_engine(evidence)
+    if not np.isfinite(rest).any():
+        return heads
+    if not np.isfinite(heads).any() or np.nanmean(heads) < _MISSED * np.nanmean(rest):
+        return (
+            rest  # the head comes with the first token, or before the front end has done its part
+        )
+    return heads
+
+
+def _until_heads(evidence: "Evidence") -> "Floats":
+    """Until the head of each answer, where that comes well before the first token."""
+    requests = evidence.requests
     before, behind = requests.before_headers_s, requests.after_headers_s
     began = requests["first_content_s"] - requests.sent_s
-    told = np.isfinite(before) & np.isfinite(behind)
-    if told.any() and float(np.median(behind[told])) > _APART * float(np.median(began[told])):
-        return np.where(told & (before >= 0), before, np.nan)
+    told = np.isfinite(before) & np.isfinite(behind) & (before >= 0)
+    nothing = np.full(len(requests), np.nan)
+    if not told.any():
+        return nothing
+    apart = float(np.median(behind[told]))
+    if apart <= min(_APART * float(np.median(began[told])), _APART_S):
+        return nothing
+    return np.where(told, before, np.nan)
+
+
+def _less_engine(evidence: "Evidence") -> "Floats":
+    """The time to each first token less the mean queue and prefill that the engine told of that window."""
+    requests = evidence.requests
     engine = evidence.of("server_queue_s") + evidence.of("server_prefill_s")
-    if np.isfinite(engine).any():
-        place = evidence.windows.place(requests["first_content_s"])
-        spent = np.where(place >= 0, engine[place], np.nan)
-        return np.where(np.isfinite(spent), np.maximum(began - spent, 0.0), np.nan)
-    return np.full(len(requests), np.nan)
+    began = requests["first_content_s"] - requests.sent_s
+    place = evidence.windows.place(requests["first_content_s"])
+    spent = np.where(place >= 0, engine[place], np.nan)
+    return np.where(np.isfinite(spent), np.maximum(began - spent, 0.0), np.nan)
 
 
 def _within(evidence: "Evidence", each: "Floats") -> float:
@@ -119,6 +147,19 @@ def _follows(evidence: "Evidence", each: "Floats") -> float:
     if told.sum() < 8 or np.ptp(load[told]) == 0 or np.ptp(means[told]) == 0:
         return 0.0
     return float(spearmanr(means[told], load[told]).statistic)
+
+
+def _persists(evidence: "Evidence", each: "Floats") -> float:
+    """The rank correlation of each window's mean with the next one's: a backlog stays, a draw does not."""
+    from scipy.stats import spearmanr
+
+    if not len(each):
+        return np.nan
+    means = evidence.windows.mean(evidence.requests["due_s"], each)
+    told = means[np.isfinite(means)]
+    if len(told) < 8 or np.ptp(told) < 0.2 * told.mean():
+        return 0.0
+    return float(spearmanr(told[1:], told[:-1]).statistic)
 
 
 def _load(evidence: "Evidence") -> "Floats":

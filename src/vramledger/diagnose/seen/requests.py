@@ -87,9 +87,10 @@ class Requests:
     @property
     def cached_share(self) -> "Floats":
         """The part of each prompt that the prefix cache had."""
-        return np.divide(
-            self["cached_tokens"], self.input_tokens, out=np.full(len(self), np.nan), where=self.input_tokens > 0
-        )  # fmt: skip
+        tokens = self.input_tokens
+        nothing = np.full(len(self), np.nan)
+        found: Floats = np.divide(self["cached_tokens"], tokens, out=nothing, where=tokens > 0)
+        return found
 
 
 def read_requests(run: "Run", from_s: float | None) -> Requests:

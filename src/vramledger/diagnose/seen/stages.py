@@ -22,7 +22,8 @@ class Stages:
 
     `outside_s` is from sending to the first token, less queue and prefill in the engine; `server_side_s` the part of it that the
     server's own TTFT has too, `beyond_s` the part that it has not. `before_headers_s` is what the client saw until the head came, `floor_s`
-    its lowest twentieth, `spread` its deviation over its mean. `tpot_ratio` is the client's time per token over the engine's.
+    its lowest twentieth, `spread` its deviation over its mean. `tpot_ratio` is the client's time per token over the engine's, the median of windows;
+    `tokens_ratio` that of all tokens together, in which a few long pauses count.
     """
 
     ttft_s: float
@@ -38,6 +39,7 @@ class Stages:
     tpot_s: float
     itl_s: float
     tpot_ratio: float
+    tokens_ratio: float
 
 
 def stages_of(evidence: "Evidence") -> Stages:
@@ -67,6 +69,7 @@ def stages_of(evidence: "Evidence") -> Stages:
         tpot_s=tpot,
         itl_s=itl,
         tpot_ratio=_token_ratio(evidence),
+        tokens_ratio=_all_tokens(evidence) / itl if itl > 0 else np.nan,
     )
 
 
@@ -94,6 +97,15 @@ def _token_ratio(evidence: "Evidence") -> float:
     client, server = evidence.of("tpot_s"), evidence.of("server_itl_s")
     both = np.isfinite(client) & np.isfinite(server) & (server > 0)
     return float(np.median(client[both] / server[both])) if both.any() else np.nan
+
+
+def _all_tokens(evidence: "Evidence") -> float:
+    """Seconds between tokens at the client, over all tokens of all requests: what the sum and count of the engine's ITL tell of itself."""
+    requests = evidence.requests
+    span = requests["last_content_s"] - requests["first_content_s"]
+    later = requests["output_tokens_got"] - 1
+    told = np.isfinite(span) & (later >= 1)
+    return float(span[told].sum() / later[told].sum()) if told.any() else np.nan
 
 
 def _mean(values: "Floats") -> float:

@@ -28,6 +28,7 @@ HOLDERS: Final = (KV, SEQUENCES, TOKENS, ELSEWHERE)
 FULL: Final = 0.92  # of the pool: the next prompt rarely fits into what is left
 _PLATEAU: Final = 0.75  # of the moments with waiting at which the same number runs
 _LARGE: Final = 0.9  # percentile of prompts
+_SPENT: Final = 0.85  # of the budget by the mean step of a window: most steps spend it
 
 
 @frozen
@@ -109,15 +110,18 @@ def _held(
     evidence: "Evidence", moments: Moments, waits: "Truths", cap: float, budget: float
 ) -> "dict[str, Truths]":
     """For each moment the one thing that held requests; elsewhere none is true."""
-    full = moments.running >= cap - 0.5 if np.isfinite(cap) else np.zeros(len(waits), np.bool_)
+    nothing = np.zeros(len(waits), np.bool_)
+    full = moments.running >= cap - 0.5 if np.isfinite(cap) else nothing
     crowded = moments.kv_usage >= FULL
+    preempting = _at(evidence, moments, "preemptions_per_s") > 0
     if moments.tokens is not None and moments.preempted is not None:
-        spent = moments.tokens >= budget if np.isfinite(budget) else np.zeros(len(waits), np.bool_)
-        short = moments.preempted > 0
-        kv = short | (~full & (crowded | ~spent))
+        spent = moments.tokens >= budget if np.isfinite(budget) else nothing
+        kv = (moments.preempted > 0) | (~full & (~spent | (crowded & preempting)))
         found = {KV: kv, SEQUENCES: full & ~kv, TOKENS: ~full & ~kv}
-        return {name: found.get(name, np.zeros(len(waits), np.bool_)) for name in HOLDERS}
+        return {name: found.get(name, nothing) for name in HOLDERS}
     deferred = _at(evidence, moments, "waiting_deferred") > 0.5 * np.maximum(moments.waiting, 1)
+    spent = _at(evidence, moments, "server_iteration_tokens") >= _SPENT * budget
+    crowded &= ~spent | preempting
     kv = ~full & ~deferred & (crowded | _no_room(evidence, moments, budget))
     rest = ~full & ~deferred & ~kv
     return {KV: kv, SEQUENCES: full & ~deferred, TOKENS: rest, ELSEWHERE: deferred}

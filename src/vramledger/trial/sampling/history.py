@@ -67,8 +67,8 @@ def read_many(run: "Run", names: Iterable[str], target: str) -> dict[str, tuple[
     for at in np.flatnonzero(called != UP).tolist():
         rows.setdefault((called[at], raw_names[at], labels[at]), []).append(at)
     found: dict[str, list[History]] = {}
-    for (name, *key), at in rows.items():
-        history = _filled((key[0], key[1]), pages, values[at], t_s[at])
+    for (name, raw_name, told), places in rows.items():
+        history = _filled((raw_name, told), pages, values[places], t_s[places])
         found.setdefault(name, []).append(history)
     return {name: tuple(histories) for name, histories in found.items()}
 
