@@ -21,6 +21,11 @@ from vramledger.cli.needs import need_full
     help="acceptance adds parties, order, what follows from the verdict, and places for signatures.",
 )
 @click.option(
+    "--plan",
+    metavar="PLAN",
+    help="The plan to hold the runs against, one of each scenario; by default the one that they carry.",
+)
+@click.option(
     "--title", metavar="TEXT", help="What it is of; the name of the run or bundle by default."
 )
 @click.option(
@@ -54,7 +59,18 @@ def command(paths: tuple[Path, ...], *, out: Path | None, as_json: bool, **asked
     it is not as it was sealed; else the report was written, whatever its verdict.
     """
     need_full(
-        "vram report", ("cryptography", "duckdb", "jinja2", "numpy", "plotly", "pyarrow", "rfc8785")
+        "vram report",
+        (
+            "cryptography",
+            "duckdb",
+            "jinja2",
+            "numpy",
+            "plotly",
+            "pyarrow",
+            "rfc8785",
+            "scipy",
+            "statsmodels",
+        ),
     )
     from vramledger.cli.report_asked import written
 

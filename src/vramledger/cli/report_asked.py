@@ -11,6 +11,8 @@ from vramledger.calibrate.run_deployment import Stated
 from vramledger.cli.output import show_json
 from vramledger.cli.page import write_page
 from vramledger.errors import BadInput, ExitCode
+from vramledger.plan.read import read_plan
+from vramledger.plan.requirement import Requirement
 from vramledger.report.run_report.gathered import gathered
 from vramledger.report.run_report.markdown import to_markdown
 from vramledger.report.run_report.model import Report, Terms
@@ -41,7 +43,8 @@ def written(
     _check_place(paths, out, as_json=as_json)
     terms = _terms(asked)
     stated = Stated(asked["launch"], asked["gpu"], asked["model"])
-    report = _report(paths, asked["title"], stated, terms)
+    plan = None if asked["plan"] is None else read_plan(asked["plan"])
+    report = _report(paths, asked["title"], stated, terms, plan)
     if out is not None:
         write_page(out, _WRITERS[out.suffix](report), "-o")
     if as_json:
@@ -78,15 +81,21 @@ def _terms(asked: Mapping[str, Any]) -> Terms | None:
 
 
 def _report(
-    paths: Sequence[Path], title: str | None, stated: Stated, terms: Terms | None
+    paths: Sequence[Path],
+    title: str | None,
+    stated: Stated,
+    terms: Terms | None,
+    plan: Requirement | None,
 ) -> Report:
     named = title or ", ".join(each.resolve().name for each in paths)
     if len(paths) == 1 and _is_bundle(paths[0]):
         found = verify(paths[0])
         with opened_bundle(paths[0]) as opened:
             runs = sealed_runs(opened.folder, found)
-            return gathered(named, runs, stated, seal_of(found), terms)
-    return gathered(named, [run for each in paths for run in _runs_in(each)], stated, None, terms)
+            return gathered(named, runs, stated, seal_of(found), terms, plan)
+    return gathered(
+        named, [run for each in paths for run in _runs_in(each)], stated, None, terms, plan
+    )
 
 
 def _is_bundle(path: Path) -> bool:

@@ -14,11 +14,12 @@ from vramledger.report.run_report.ledger_beside import ledger_beside
 from vramledger.report.run_report.model import (
     Percentiles,
     Report,
+    Ruling,
     RunReport,
     Seal,
     Terms,
 )
-from vramledger.report.run_report.ruling import ruled
+from vramledger.report.run_report.ruling import rulings
 from vramledger.report.trial_events import event_sentences
 from vramledger.report.trial_load import ended_words, load_words
 from vramledger.trial.conduct.summary import Summary, summarise
@@ -27,6 +28,7 @@ from vramledger.trial.server.differences import changes
 
 if TYPE_CHECKING:
     from vramledger.calibrate.run_deployment import Stated
+    from vramledger.plan.requirement import Requirement
     from vramledger.record.document import Description
     from vramledger.trial.conduct.spread import Spread
 
@@ -44,40 +46,39 @@ def gathered(
     stated: "Stated",
     seal: Seal | None = None,
     terms: Terms | None = None,
+    plan: "Requirement | None" = None,
 ) -> Report:
-    """The report of closed runs.
+    """The report of closed runs; with terms, or a plan that was named, a scenario without a run is a gap.
 
     Raises:
-        BadInput: one is no closed run, or damaged; two have one name.
+        BadInput: one is no closed run, or damaged; two have one name, or do not belong to the plan.
     """
     names = [folder.resolve().name for folder in folders]
     twice = next((name for name in names if names.count(name) > 1), None)
     if twice is not None:
         raise BadInput(f"Two of the runs are in folders called {twice}; rename one of them.")
+    read = [read_run(folder.resolve()) for folder in folders]
+    summaries = [_summary(run) for run in read]
+    ruled = rulings(read, summaries, plan, is_whole=terms is not None)
     runs = tuple(
-        run_report(f"run-{number}", folder, stated) for number, folder in enumerate(folders, 1)
+        _run_report(f"run-{number}", run, summary, ruled.of[run.path.name], stated)
+        for number, (run, summary) in enumerate(zip(read, summaries, strict=True), 1)
     )
-    points = [*_of_seal(seal), *_mixed(runs)]
+    points = [*_of_seal(seal), *_mixed(runs), *ruled.notes]
     points += [_of_run(run, each, runs) for run in runs for each in run.open_points]
-    return Report(title, runs, tuple(dict.fromkeys(points)), seal, terms)
+    return Report(title, runs, tuple(dict.fromkeys(points)), seal, terms, ruled.missing)
 
 
-def run_report(key: str, folder: Path, stated: "Stated") -> RunReport:
-    """One run.
-
-    Raises:
-        BadInput: it is no closed run, or damaged beyond reading.
-    """
-    run = read_run(folder)
-    summary = _summary(run)
+def _run_report(
+    key: str, run: Run, summary: Summary | None, ruling: Ruling, stated: "Stated"
+) -> RunReport:
     try:
         timeline = timeline_of(run)
     except CannotKnow:
         timeline = None
-    ruling = ruled(run.description, summary)
     return RunReport(
         key=key,
-        name=folder.resolve().name,
+        name=run.path.name,
         description=run.description,
         about=tuple(_about(run, summary)),
         ruling=ruling,

@@ -6,8 +6,8 @@ from typing import Final
 from vramledger.printable import flat
 from vramledger.report.html.titled_table import Table
 from vramledger.report.run_report.model import Report
-from vramledger.report.run_report.page import after_runs, before_runs, charts_of
-from vramledger.report.run_report.tables import contract_table, run_tables
+from vramledger.report.run_report.page import after_runs, before_runs, charts_of, contracts_of
+from vramledger.report.run_report.tables import run_tables
 from vramledger.report.run_report.words import heading, verdict_reason, warning
 
 _MARKUP: Final = str.maketrans(
@@ -26,16 +26,16 @@ def _lines(report: Report) -> Iterator[str]:
         yield from (f"**{warning(report)}**", "")
     yield from (f"**{report.verdict}**{_text(verdict_reason(report))}", "")
     yield from (f"## Verdict{report.mark}", "")
-    for run in report.runs:
-        yield from _table(contract_table(run), run.mark)
+    for each in contracts_of(report):
+        yield from _table(each.table, each.mark)
     yield from _tables(before_runs(report), report.mark)
     if report.open_points:
         yield from (f"## Open points{report.mark}", "")
-        yield from (f"- {_text(each)}" for each in report.open_points)
+        yield from (f"- {_text(point)}" for point in report.open_points)
         yield ""
     for run in report.runs:
         yield from (f"## Run {_text(run.name)}{run.mark}", "")
-        yield from _tables((each.table for each in charts_of(run)), run.mark)
+        yield from _tables((chart.table for chart in charts_of(run)), run.mark)
         yield from _tables(run_tables(run), run.mark)
     yield from _tables(after_runs(report), report.mark)
 

@@ -21,6 +21,9 @@ class Verdict(StrEnum):
     PASS = "PASS"  # noqa: S105 - a verdict
     FAIL = "FAIL"
     INCONCLUSIVE = "INCONCLUSIVE"
+    NOT_JUDGEABLE = (
+        "NOT JUDGEABLE"  # of a line that this form of buying can never show; it decides nothing
+    )
 
 
 def whole(found: "list[Verdict]") -> Verdict:
@@ -34,17 +37,21 @@ class RuledLine:
     """One line of a contract: what was asked, what was found, and why it is not decided where it is not.
 
     `value`, `low`, `high` and `threshold` are the same as numbers (seconds, shares of 0..1 or requests an hour), None where
-    there is none; `found` is the value in words. `value` is infinite where it falls among failures.
+    there is none; `found` is the value in words. `value` is infinite where it falls among failures. `settles` is what would decide
+    an open line, `records` where the figure comes from.
     """
 
     name: str
     verdict: Verdict
     found: str
+    unit: str = ""
     value: float | None = None
     low: float | None = None
     high: float | None = None
     threshold: float | None = None
     reason: str = ""
+    settles: str = ""
+    records: tuple[str, ...] = ()
 
 
 @frozen
@@ -54,6 +61,15 @@ class Ruling:
     verdict: Verdict
     lines: tuple[RuledLine, ...] = ()
     why: str = ""
+    scenario: str | None = None
+
+
+@frozen
+class Missing:
+    """A scenario of the plan without a run: nothing of it is decided."""
+
+    scenario: str
+    ruling: Ruling
 
 
 @frozen
@@ -123,9 +139,18 @@ class RunReport:
         return self.description.origin
 
     @property
+    def words(self) -> tuple[str, ...]:
+        """What it is where no server was measured here; of what was imported, what its file says of itself too."""
+        told = (self.description.model_extra or {}).get("imported")
+        claimed = told.get("claimed_origin") if isinstance(told, dict) else None
+        found = [] if self.origin is Origin.MEASURED else [self.origin.value]
+        found += [claimed] if claimed in (Origin.REHEARSED, Origin.SIMULATED) else []
+        return tuple(dict.fromkeys(found))
+
+    @property
     def mark(self) -> str:
-        """What each of its titles carries where no server of ours was measured."""
-        return "" if self.origin is Origin.MEASURED else f" ({self.origin.value})"
+        """What each of its titles carries where no server was measured here."""
+        return f" ({', '.join(self.words)})" if self.words else ""
 
 
 @frozen
@@ -170,6 +195,7 @@ class Report:
     open_points: tuple[str, ...]
     seal: Seal | None = None
     terms: Terms | None = None
+    missing: tuple[Missing, ...] = ()
 
     @property
     def is_acceptance(self) -> bool:
@@ -181,7 +207,13 @@ class Report:
         """Of all runs. What was changed since it was sealed decides nothing."""
         if self.seal is not None and self.seal.unchanged is not True:
             return Verdict.INCONCLUSIVE
-        return whole([each.ruling.verdict for each in self.runs])
+        return whole([each.verdict for each in self.rulings])
+
+    @property
+    def rulings(self) -> tuple[Ruling, ...]:
+        """Of the runs, then of the scenarios without one."""
+        runs = tuple(each.ruling for each in self.runs)
+        return (*runs, *(each.ruling for each in self.missing))
 
     @property
     def origins(self) -> tuple[Origin, ...]:
@@ -191,5 +223,5 @@ class Report:
     @property
     def mark(self) -> str:
         """What titles about all runs carry."""
-        said = [each.value for each in self.origins if each is not Origin.MEASURED]
+        said = sorted({word for run in self.runs for word in run.words})
         return f" ({', '.join(said)})" if said else ""

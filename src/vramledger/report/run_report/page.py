@@ -61,12 +61,20 @@ def to_html(report: Report) -> str:
         warning=warning(report),
         verdict=str(report.verdict),
         headline=verdict_reason(report),
-        contracts=[ShownContract(contract_table(run), run.mark) for run in report.runs],
+        contracts=list(contracts_of(report)),
         before=list(before_runs(report)),
         points=report.open_points,
         runs=[_shown(run) for run in report.runs],
         after=list(after_runs(report)),
     )
+
+
+def contracts_of(report: Report) -> Iterator[ShownContract]:
+    """Of every run, then of the scenarios that have none."""
+    for run in report.runs:
+        yield ShownContract(contract_table(run.ruling, run.name), run.mark)
+    for each in report.missing:
+        yield ShownContract(contract_table(each.ruling, each.scenario), "")
 
 
 def before_runs(report: Report) -> Iterator[Table]:

@@ -34,6 +34,10 @@ def report_json(report: Report) -> dict[str, Any]:
         "warning": warning(report) or None,
         "open_points": list(report.open_points),
         "runs": [_run(each) for each in report.runs],
+        "missing": [
+            {"scenario": each.scenario, "lines": [_line(line) for line in each.ruling.lines]}
+            for each in report.missing
+        ],
         "bundle": None if report.seal is None else _seal(report.seal),
         "terms": None if report.terms is None else _terms(report.terms),
     }
@@ -70,8 +74,11 @@ def _line(line: RuledLine) -> dict[str, Any]:
         "low": _number(line.low),
         "high": _number(line.high),
         "threshold": _number(line.threshold),
+        "unit": line.unit or None,
         "found": line.found,
         "reason": line.reason or None,
+        "settles": line.settles or None,
+        "records": list(line.records),
     }
 
 

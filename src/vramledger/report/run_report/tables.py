@@ -1,7 +1,7 @@
 """The tables of a report, which the page and the Markdown share."""
 
 from collections.abc import Callable, Iterator
-from math import inf
+from math import inf, isfinite
 from typing import Final
 
 from vramledger.record.document import Origin
@@ -10,12 +10,15 @@ from vramledger.report.number import duration, share
 from vramledger.report.run_report.model import (
     Beside,
     Report,
+    RuledLine,
+    Ruling,
     RunReport,
     Seal,
     Terms,
     Verdict,
 )
 from vramledger.report.run_report.over_time import latency_words
+from vramledger.report.verdict import shown
 from vramledger.trial.client.health import Health
 from vramledger.trial.conduct.spread import Spread
 from vramledger.units import format_gib, format_seconds, gib
@@ -29,9 +32,9 @@ _PROPOSED: Final = {
 _SPREAD: Final = ("p50", "p95", "p99", "max")
 
 
-def contract_table(run: RunReport) -> Table:
+def contract_table(ruling: Ruling, run: str) -> Table:
     """The contract line by line; intervals where there are any."""
-    lines = run.ruling.lines
+    lines = ruling.lines
     intervals = any(each.low is not None for each in lines)
     head = ("verdict", "asked", "found", *(("95 % interval",) if intervals else ()), "why")
     rows = tuple(
@@ -39,24 +42,27 @@ def contract_table(run: RunReport) -> Table:
             str(each.verdict),
             each.name,
             "failed" if each.value == inf else each.found,
-            *((_interval(each.low, each.high),) if intervals else ()),
-            each.reason or ("more than the share allowed failed" if each.value == inf else ""),
+            *((_interval(each),) if intervals else ()),
+            _why(each),
         )
         for each in lines
     )
-    notes = (run.ruling.why,) if run.ruling.why else ()
-    return Table(
-        f"Contract of {run.description.scenario or run.name}: {run.ruling.verdict}",
-        head,
-        rows,
-        notes=notes,
-    )
+    notes = (ruling.why,) if ruling.why else ()
+    return Table(f"Contract of {ruling.scenario or run}: {ruling.verdict}", head, rows, notes=notes)
 
 
-def _interval(low: float | None, high: float | None) -> str:
-    if low is None or high is None:
+def _why(line: RuledLine) -> str:
+    reason = line.reason or ("more than the share allowed failed" if line.value == inf else "")
+    settles = f"Would settle it: {line.settles}." if line.settles else ""
+    return f"{reason}. {settles}" if reason and settles else reason or settles
+
+
+def _interval(line: RuledLine) -> str:
+    """Between two ends, of which either may be among failures."""
+    if line.low is None or line.high is None or line.low == inf:
         return ""
-    return f"{low:.4g} to {'failed' if high == inf else f'{high:.4g}'}"
+    high = "failures" if line.high == inf else shown(line.high, line.unit)
+    return f"{shown(line.low, line.unit)} to {high}" if isfinite(line.low) else f"up to {high}"
 
 
 def about_table(run: RunReport) -> Table:
@@ -214,7 +220,7 @@ def consequence_table(report: Report, terms: Terms) -> Table:
             "agreed" if agreed[said] else "assumed",
             agreed[said] or _PROPOSED[said],
         )
-        for said in Verdict
+        for said in _PROPOSED
     )
     assumed = not all(agreed.values())
     note = (
