@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
-.PHONY: demo test check live oracle scale peers bench accuracy timing diagnosis fuzz docs clean
+.PHONY: demo test check live oracle scale peers bench accuracy timing diagnosis compare-errors fuzz docs clean
 .DEFAULT_GOAL := demo
 
 $(STAMP): pyproject.toml
@@ -60,6 +60,9 @@ timing: $(STAMP)  ## fit the step time to measured servers, cross-validate, writ
 
 diagnosis: $(STAMP)  ## the diagnosis against 210 runs of known causes, some minutes
 	@$(BIN)/python scripts/ground_truth/score.py --seeds 1:29:2
+
+compare-errors: $(STAMP)  ## how often vram compare errs, on drawn runs, a quarter of an hour
+	@$(BIN)/python scripts/compare_errors.py
 
 fuzz: $(STAMP)  ## at least 100,000 hostile inputs
 	@$(BIN)/python -m pytest -m fuzz tests -p no:randomly

@@ -21,6 +21,7 @@ from vramledger.compare.figures import Figure, figures_of
 from vramledger.compare.finding import Finding, Measured, Standing, findings
 from vramledger.compare.matching import pairs_of
 from vramledger.compare.records import Records
+from vramledger.compare.sample_size import requests_needed
 
 _REPEATS: Final = 1000
 _PILOT: Final = 1000
@@ -30,7 +31,7 @@ Floats = np.ndarray[Any, np.dtype[np.float64]]
 
 
 def slowness(count: int, alike: float, draw: np.random.Generator) -> Floats:
-    """exp of a first-order autoregression, which neighbours share."""
+    """The exponential of a first-order autoregression, which neighbours share."""
     begun = draw.normal() * alike
     scatter, _ = lfilter(
         [np.sqrt(1 - alike**2)], [1.0, -alike], draw.normal(size=count), zi=[begun]
@@ -106,8 +107,6 @@ def found_share(alike: float, seeds: Iterator[int], *, paired: bool, repeats: in
 
 def needed(pilot: tuple[Finding, ...]) -> int:
     """What the planner asks for to find 10 % in the mean of E2E."""
-    from vramledger.compare.sample_size import requests_needed
-
     effect = next(each.chosen for each in pilot if each.figure == _MEAN)
     tested = sum(each.p is not None for each in pilot)
     return max(requests_needed(effect, _EFFECT - 1, tested) or _PILOT, 50)
@@ -120,8 +119,8 @@ def each_case(report: Callable[[str], None], repeats: int) -> None:
         share = called_different(count, alike, seeds, paired=paired, repeats=repeats)
         report(f"equal     {_named(alike)} {count:>6,} requests {'paired' if paired else 'unpaired'}: {share:.1%}")  # fmt: skip
     for alike, paired in product((0.0, 0.5, 0.9), (True, False)):
-        share, count = found_share(alike, seeds, paired=paired, repeats=max(repeats // 4, 1))
-        report(f"10 % more {_named(alike)} {count:>6,.0f} requests {'paired' if paired else 'unpaired'}: found in {share:.1%}")  # fmt: skip
+        found, asked = found_share(alike, seeds, paired=paired, repeats=max(repeats // 4, 1))
+        report(f"10 % more {_named(alike)} {asked:>6,.0f} requests {'paired' if paired else 'unpaired'}: found in {found:.1%}")  # fmt: skip
 
 
 def _named(alike: float) -> str:

@@ -26,7 +26,8 @@ def between(folder: Path, a: Description, b: Description, **more: Any) -> Attrib
     place = folder / str(len(list(folder.iterdir())))
     place.mkdir()
     one, other = trial(place / "a", a, count=FEW), trial(place / "b", b, count=FEW, **more)
-    return compared(*read_sides([str(one), str(other)]), practical=0.02).attribution
+    side, against = read_sides([str(one), str(other)])
+    return compared(side, against, 0.02).attribution
 
 
 def changed(**arguments: Any) -> Any:
@@ -68,15 +69,16 @@ SEEN: dict[str, Any] = {
 }
 
 
+def seen_with(name: str, value: Any) -> Any:
+    return changed().model_copy(update={name: value})
+
+
 def hidden() -> Iterator[tuple[str, Callable[[], Description]]]:
     """Every field of run.json that is a setting, with a run that has another value of it besides the one change."""
     for name, value in OTHERS.items():
         yield name, lambda name=name, value=value: about(seen=changed(), **{name: value})  # type: ignore[misc]
     for name, value in SEEN.items():
-        yield (
-            name,
-            lambda name=name, value=value: about(seen=changed().model_copy(update={name: value})),
-        )  # type: ignore[misc]
+        yield name, lambda name=name, value=value: about(seen=seen_with(name, value))  # type: ignore[misc]
     yield "--max-num-seqs", lambda: about(seen=changed(**{"max-num-seqs": 64}))
     yield "--max-model-len", lambda: about(seen=changed(max_model_len="4096"))
     for path in paths(about().model_dump(mode="json")["trial"], ()):
@@ -229,7 +231,7 @@ def test_an_argument_that_one_launch_gives_is_a_change(tmp_path: Path) -> None:
 def test_runs_of_a_side_must_repeat_one_another(tmp_path: Path) -> None:
     told = {"a": about(), "b": about(seed=1, seen=deployment(driver="1")), "c": about(), "d": about(seed=1)}  # fmt: skip
     folders = {name: str(trial(tmp_path / name, each, count=FEW)) for name, each in told.items()}
-    sides = read_sides([f"{folders['a']},{folders['b']}", f"{folders['c']},{folders['d']}"])
-    assert attribution(*sides, ()).why == (
+    a, b = read_sides([f"{folders['a']},{folders['b']}", f"{folders['c']},{folders['d']}"])
+    assert attribution(a, b, ()).why == (
         "The runs of A are no repetitions of one another: the GPU driver is 580.1 in a and 1 in b."
     )

@@ -16,7 +16,8 @@ from vramledger.errors import BadInput
 
 
 def held(*words: Path | str) -> Comparison:
-    return compared(*read_sides([str(word) for word in words]), practical=0.02)
+    a, b = read_sides([str(word) for word in words])
+    return compared(a, b, 0.02)
 
 
 def of(found: Comparison, name: str, statistic: str | None = "mean") -> Finding:

@@ -1,7 +1,7 @@
 """All of a comparison of two sides."""
 
 from collections.abc import Iterator, Sequence
-from typing import Final
+from typing import TYPE_CHECKING, Any, Final
 
 from vramledger.compare.attribution import Answer, Attribution, attribution
 from vramledger.compare.effect import paired_effect, unpaired_effect
@@ -11,6 +11,11 @@ from vramledger.compare.matching import Pairs, pairs_of
 from vramledger.compare.side import Side
 from vramledger.errors import ExitCode
 from vramledger.frozen import frozen
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    Booleans = np.ndarray[Any, np.dtype[np.bool_]]
 
 _FEWEST_PAIRS: Final = 8
 _UNTOLD: Final = (
@@ -123,7 +128,7 @@ def _counts(pairs: Sequence[Pairs]) -> PairCounts:
     )  # fmt: skip
 
 
-def _outcomes(pairs: Pairs) -> dict[str, "object"]:
+def _outcomes(pairs: Pairs) -> "dict[str, Booleans]":
     a, b = pairs.a.ok, pairs.b.ok
     return {"both": a & b, "a": a & ~b, "b": ~a & b, "neither": ~a & ~b}
 

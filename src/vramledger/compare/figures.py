@@ -113,4 +113,5 @@ def _rates(one: Records, name: str) -> "Floats":
         return np.zeros(0)
     weights = None if name == RATES[0] else np.nan_to_num(one.columns["output_tokens_got"][one.ok])
     counts, edges = np.histogram(done, bins=_BINS, range=(begin, end), weights=weights)
-    return counts / (edges[1] - edges[0])
+    found: Floats = counts / (edges[1] - edges[0])
+    return found

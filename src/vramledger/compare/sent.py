@@ -55,7 +55,8 @@ def _arrivals(pairs: Pairs, *, loose: bool) -> Difference | None:
 
 
 def _since_first(due: "Floats") -> "Floats":
-    return due - due[0]
+    found: Floats = due - due[0]
+    return found
 
 
 def _prompts(pairs: Pairs) -> Difference | None:
