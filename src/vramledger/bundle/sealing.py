@@ -135,7 +135,7 @@ def _filled(
     place_loads(placed, asked.workloads, folder)
     for name, content in described(placed).items():
         write_json(folder, name, content)
-    verdict = verdict_of([each.run for each in placed])
+    verdict = verdict_of(placed, folder)
     write_json(folder, VERDICT, verdict)
     kind = EXERCISE if asked.exercise else TRIAL
     sha256 = write_manifest(folder, _manifest(asked, placed, folder, kind, now))
