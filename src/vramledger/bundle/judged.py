@@ -69,8 +69,9 @@ def _workloads(placed: Sequence[Placed], plan: "Requirement", folder: Path) -> M
         if each.recorded is not None and each.recorded.file.endswith(".parquet")
     }
     for each in placed:
-        challenge, name = challenge_of(each.run), each.run.description.scenario
-        drawn = None if challenge is None else str(challenge.get("workload_sha256"))
-        if drawn is not None and name in stated and load_of(folder, drawn) is not None:
-            stated[name] = drawn
+        challenge, name = challenge_of(each.run) or {}, each.run.description.scenario
+        drawn = str(challenge.get("workload_sha256"))
+        of_it = name in stated and challenge.get("source_sha256") == stated[name]
+        if of_it and load_of(folder, drawn) is not None:
+            stated[str(name)] = drawn
     return stated

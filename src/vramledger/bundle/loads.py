@@ -71,21 +71,21 @@ def _copy(source: Path, target: Path) -> None:
 
 def outside(folder: Path) -> tuple[str, ...]:
     """What the plan names for which nothing in the bundle can stand, or no load does; evidence may be missing."""
-    found = tuple(name for name in _read(folder, named_evidence) if not _fits(name))
+    found = tuple(name for name in named_in(folder, named_evidence) if not fits(name))
     return (*absent_loads(folder), *found)
 
 
 def _named(folder: Path) -> Iterator[str]:
-    """The names in the plan that may lie in a bundle."""
-    names = (*_all_named(folder), *_read(folder, named_evidence))
-    return (name for name in names if _fits(name))
+    """The loads in the plan that may lie in a bundle."""
+    return (name for name in _all_named(folder) if fits(name))
 
 
 def _all_named(folder: Path) -> tuple[str, ...]:
-    return _read(folder, named_loads)
+    return named_in(folder, named_loads)
 
 
-def _read(folder: Path, names: Callable[[str], tuple[str, ...]]) -> tuple[str, ...]:
+def named_in(folder: Path, names: Callable[[str], tuple[str, ...]]) -> tuple[str, ...]:
+    """What the plan of a bundle names; nothing where it has none that can be read."""
     path = folder / PLAN
     try:
         return names(path.read_text(encoding="utf-8")) if path.is_file() else ()
@@ -93,14 +93,14 @@ def _read(folder: Path, names: Callable[[str], tuple[str, ...]]) -> tuple[str, .
         return ()
 
 
-def _fits(name: str) -> bool:
+def fits(name: str) -> bool:
     """Whether a name stays in the bundle and is nothing else's there."""
     first = name.split("/", maxsplit=1)[0].casefold()
     return unfit_name(name) is None and first not in RESERVED and first != WORKLOADS
 
 
 def _within(folder: Path, name: str) -> bool:
-    return _fits(name) and (folder / name).is_file()
+    return fits(name) and (folder / name).is_file()
 
 
 def _where_it_was(placed: Placed, sha256: str) -> Path:

@@ -125,10 +125,11 @@ def _seal(paths: tuple[Path, ...], asked: Mapping[str, Any]) -> Told:
         SealAsked(
             paths,
             asked["out"] or Path(f"{paths[0].resolve().name}-bundle"),
-            (*asked["workloads"], *asked["evidence"]),
+            asked["workloads"],
             people,
             exercise=asked["exercise"],
             key=None if asked["key"] is None else read_private(Path(asked["key"])),
+            evidence=asked["evidence"],
         )
     )
     return sealed_text(sealed), sealed_json(sealed), ExitCode.HOLDS
