@@ -39,7 +39,10 @@ def asked(folder: Path, text: str = TEXT, **given: Any) -> SealAsked:
     folder.mkdir(parents=True, exist_ok=True)
     load = stored(
         folder / "w.parquet",
-        (request(row, arrival_s=row / 9, input_tokens=100, output_tokens=3) for row in range(COUNT)),
+        (
+            request(row, arrival_s=row / 9, input_tokens=100, output_tokens=3)
+            for row in range(COUNT)
+        ),
     )
     contract = promises(text)["daily"]
     run = queued_trial(
@@ -196,18 +199,20 @@ def test_the_option_for_it(tmp_path: Path) -> None:
     assert json.loads(done.stdout)["verdict"]["verdict"] == "PASS"
     assert vram_here(["verify", "b.zip"], tmp_path).returncode == 0
     absent = said([*words, "--quality", "absent/shadow.json"], tmp_path, vram_here)
-    assert absent == "absent/shadow.json is no file, and evidence of quality is one; check its path."
+    assert (
+        absent == "absent/shadow.json is no file, and evidence of quality is one; check its path."
+    )
 
 
 def test_a_plan_that_leads_out_is_not_judged_and_nothing_there_is_opened(tmp_path: Path) -> None:
     pipe = tmp_path / "pipe.parquet"
     os.mkfifo(pipe)  # whoever opens it waits for ever
-    for name, said in ((str(pipe), str(pipe)), ("../w.parquet", "../w.parquet")):
+    for name in (str(pipe), "../w.parquet"):
         home = tmp_path / name.replace("/", "_")
         sealed = seal(asked(home, RECORDED.replace("FILE", name)))
         assert sealed.verdict["accepted"] is None
         assert sealed.verdict["not_accepted"] == (
-            f"plan.yaml names {said}, which this bundle does not hold."
+            f"plan.yaml names {name}, which this bundle does not hold."
         )
         assert sealed.verdict["verdict"] == "PASS"  # of this one run, by the contract it carries
         assert wrong(verify(sealed.path)) == []

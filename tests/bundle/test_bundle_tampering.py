@@ -200,7 +200,10 @@ def test_a_verdict_that_the_records_do_not_come_to_is_named(folder: Path, tmp_pa
     path.write_bytes(canonical_bytes(document))
     _sealed_anew(folder, tmp_path / "forger")
     assert wrong(verify(folder)) == [
-        ("verdict", "From the raw records comes another verdict: INCONCLUSIVE, and PASS was sealed.")
+        (
+            "verdict",
+            "From the raw records comes another verdict: INCONCLUSIVE, and PASS was sealed.",
+        )
     ]
 
 
