@@ -43,8 +43,7 @@ def test_load_work_and_tenants_stand_beside_the_lines(report: Report) -> None:
     assert load[1][:2] == ["requests a second", "9 requests/s"]
     assert load[1][3] == "reached"
     assert [row[0] for row in load[1:]] == [each.name for each in judged.reached]
-    work = dict(map(tuple, tables["Work of daily"]))
-    assert set(work) == {
+    assert {row[0] for row in tables["Work of daily"]} == {
         "requests offered an hour", "requests an hour that met every limit", "output tokens of these, an hour",
         "share of all tokens that went to requests that did not count",
     }  # fmt: skip
