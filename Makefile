@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
-.PHONY: demo test check live oracle scale peers bench accuracy timing fuzz docs clean
+.PHONY: demo test check live oracle scale peers bench accuracy timing diagnosis fuzz docs clean
 .DEFAULT_GOAL := demo
 
 $(STAMP): pyproject.toml
@@ -57,6 +57,9 @@ accuracy: $(STAMP)  ## fit the calibrated terms, cross-validate, write coefficie
 
 timing: $(STAMP)  ## fit the step time to measured servers, cross-validate, write coefficients and errors
 	@cd scripts && $(abspath $(BIN))/python -m timing_fit
+
+diagnosis: $(STAMP)  ## the diagnosis against 210 runs of known causes, some minutes
+	@$(BIN)/python scripts/ground_truth/score.py --seeds 1:29:2
 
 fuzz: $(STAMP)  ## at least 100,000 hostile inputs
 	@$(BIN)/python -m pytest -m fuzz tests -p no:randomly

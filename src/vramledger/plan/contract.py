@@ -37,6 +37,7 @@ def contract(part: ContractPart, kind: Kind, path: KeyPath, text: YamlText) -> C
         queue_must_drain=part.queue_must_drain,
         done_by=part.done_by,
         requests_per_hour=part.requests_per_hour,
+        minutes_of_load=part.minutes_of_load,
     )
 
 

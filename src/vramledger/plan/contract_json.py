@@ -24,6 +24,7 @@ def contract_to_json(contract: Contract) -> dict[str, Any]:
         "queue_must_drain": contract.queue_must_drain,
         "done_by": contract.done_by,
         "requests_per_hour": contract.requests_per_hour,
+        "minutes_of_load": contract.minutes_of_load,
     }
 
 
@@ -43,6 +44,7 @@ def contract_from_json(found: Mapping[str, Any]) -> Contract:
             queue_must_drain=found["queue_must_drain"],
             done_by=found["done_by"],
             requests_per_hour=found["requests_per_hour"],
+            minutes_of_load=found.get("minutes_of_load"),
         )
     except (AttributeError, KeyError, TypeError, ValueError):
         raise BadInput(

@@ -143,6 +143,9 @@ class ContractPart(Part):
     requests_per_hour: Positive | None = Field(
         default=None, description="Requests an hour that met every threshold."
     )
+    minutes_of_load: Positive | None = Field(
+        default=None, description="Minutes for which a trial must send the load at least."
+    )
 
 
 Headroom = Annotated[

@@ -70,6 +70,7 @@ class Contract:
     queue_must_drain: bool | None = None
     done_by: str | None = None  # "06:00", for throughput
     requests_per_hour: float | None = None  # that met every threshold
+    minutes_of_load: float | None = None  # for which a trial must send at least
 
     @property
     def lines(self) -> tuple[str, ...]:

@@ -63,6 +63,7 @@ class Served:
     """What a contract is held against: arrays of one length, a row a request."""
 
     input_tokens: "Array"
+    output_tokens: "Array"
     ok: "Array"
     cancelled: "Array"  # as the workload planned
     stayed: "Array"  # seconds until it ended, NaN where it did not
@@ -117,7 +118,7 @@ def good_requests(contract: Contract, served: Served) -> "Array":
             most = limit.percentiles[max(limit.percentiles)]
             values = served.latency[name]
             within = ~(values > most)  # what has no such figure cannot break it
-            good &= within | ~_reached(limit, served)
+            good &= within | ~in_class(limit, served)
     return good
 
 
@@ -145,7 +146,7 @@ def _left_in_time(contract: Contract, served: Served) -> "Array":
             continue
         for limit in limits:
             most = limit.percentiles[max(limit.percentiles)]
-            kept &= ~(_seen(name, most, served) > most) | ~_reached(limit, served)
+            kept &= ~(_seen(name, most, served) > most) | ~in_class(limit, served)
     return kept
 
 
@@ -176,7 +177,7 @@ def line_words(name: str, limit: LatencyLimit, share: float) -> str:
 
 def seen_of(name: str, limit: LatencyLimit, share: float, served: Served) -> "Array":
     """What a line of a latency is about, of the requests it is for: seconds, NaN for those it does not count."""
-    found: Array = _seen(name, limit.percentiles[share], served)[_reached(limit, served)]
+    found: Array = _seen(name, limit.percentiles[share], served)[in_class(limit, served)]
     return found
 
 
@@ -212,7 +213,7 @@ def _seen(name: str, most: float, served: Served) -> "Array":
     return found
 
 
-def _reached(limit: LatencyLimit, served: Served) -> "Array":
+def in_class(limit: LatencyLimit, served: Served) -> "Array":
     """The requests that a row of limits is for."""
     if limit.input_max is None:
         return np.ones(len(served.ok), np.bool_)

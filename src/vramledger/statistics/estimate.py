@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     import numpy as np
 
     Floats = np.ndarray[Any, np.dtype[np.float64]]
+    Numbers = np.ndarray[Any, np.dtype[Any]]
 
 LEVEL: Final = 0.95
 _MOST_BLOCKS: Final = 2000  # more say nothing more
@@ -120,7 +121,7 @@ def share_of(kept: "Floats", level: float = LEVEL) -> Estimate | None:
 
 
 def percentile_of(
-    values: "Floats", share: float, sizes: "Floats | None" = None, level: float = LEVEL
+    values: "Numbers", share: float, sizes: "Floats | None" = None, level: float = LEVEL
 ) -> Estimate | None:
     """The least value that the share does not exceed; NaN left out, infinite values are failures. None of nothing.
 
@@ -156,7 +157,7 @@ def _sums(kept: "Floats", sizes: "Floats") -> "Floats":
     return found
 
 
-def _order_statistics(values: "Floats") -> Callable[[float], float]:
+def _order_statistics(values: "Numbers") -> Callable[[float], float]:
     import numpy as np
 
     ordered = np.sort(values)
