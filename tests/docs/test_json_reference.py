@@ -58,6 +58,8 @@ RUNS = (
     ("trial", "show", "repeated"),
     ("diagnose", "simulated"),
     ("diagnose", "trials/trial"),
+    ("diagnose", "--server-log", "too-long.log", "--gpu", "L4"),
+    ("diagnose", "--server-log", "startup.log", "--gpu", "H100-80GB-SXM"),
     ("trial", "show", "ramp"),
     ("trial", "show", "soak"),
     ("trial", "list", "trials"),

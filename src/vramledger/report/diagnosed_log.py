@@ -86,7 +86,13 @@ def told_json(each: Told) -> dict[str, Any]:
         "unseen": list(each.unseen),
         "next_change": None if each.change is None else each.change.to_json(),
         "figures": [
-            {"name": a.name, "value": a.value, "unit": a.unit, "basis": a.basis.value, "source": a.source}
+            {
+                "name": a.name,
+                "value": a.value,
+                "unit": a.unit,
+                "basis": a.basis.value,
+                "source": a.source,
+            }
             for a in each.amounts
         ],
     }

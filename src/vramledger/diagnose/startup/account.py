@@ -50,7 +50,11 @@ def account_of(log: StartupLog | None, launch: Launch | None, card: str | None, 
     try:
         case, stand_in = _case(log, launch, card, asked)
         if case is None:
-            return Account(unseen=("Our own account was not asked: the log names no card; give it with --gpu.",))
+            return Account(
+                unseen=(
+                    "Our own account was not asked: the log names no card; give it with --gpu.",
+                )
+            )
         if failed:
             return _should_it(case, change, stand_in)
         return _beside(case, log, stand_in)
@@ -58,7 +62,9 @@ def account_of(log: StartupLog | None, launch: Launch | None, card: str | None, 
         return Account(unseen=(f"Our own account was not asked: {error}",))
 
 
-def _case(log: StartupLog, launch: Launch, card: str | None, asked: Asked) -> tuple[Case | None, str]:
+def _case(
+    log: StartupLog, launch: Launch, card: str | None, asked: Asked
+) -> tuple[Case | None, str]:
     """The launch on its card, as the log tells it; the second is a sentence where the card was only guessed by its memory."""
     from vramledger.ledger.question import model_of
     from vramledger.ledger.understood import understand
@@ -89,7 +95,10 @@ def _accelerator(log: StartupLog, card: str | None, gpu: str) -> tuple[Accelerat
     if not near or total is None:
         return None, ""
     found = min(near, key=lambda each: abs(each.total.value - total))
-    return found, f"The log names no card; {total:.2f} GiB is what {found.name} reports, which is assumed."
+    return (
+        found,
+        f"The log names no card; {total:.2f} GiB is what {found.name} reports, which is assumed.",
+    )
 
 
 def _should_it(case: Case, change: Change | None, stand_in: str) -> Account:
@@ -123,7 +132,11 @@ def _beside(case: Case, log: StartupLog, stand_in: str) -> Account:
     inside = [each for each in compared if each.inside_band]
     outside = [each for each in compared if each.inside_band is False]
     unseen = (stand_in,) if stand_in else ()
-    supports = (f"{len(inside)} figures of the log lie inside the band of our own account.",) if inside else ()
+    supports = (
+        (f"{len(inside)} figures of the log lie inside the band of our own account.",)
+        if inside
+        else ()
+    )
     return Account(supports, tuple(_outside(outside)), unseen, compared)
 
 

@@ -25,7 +25,9 @@ class Facts:
     log: StartupLog | None = None
     launch: Launch | None = None
     settings: Mapping[str, str] = field(default_factory=dict)
-    oom: Mapping[str, str] = field(default_factory=dict)  # groups of the first allocation that failed
+    oom: Mapping[str, str] = field(
+        default_factory=dict
+    )  # groups of the first allocation that failed
 
     def setting(self, name: str) -> float | None:
         """A number that the launch states under that flag, or that the log prints; None where neither does."""
@@ -106,8 +108,12 @@ def plain(message: str, text: str = "", flag: str | None = None, value: str | No
     def say(groups: Mapping[str, str], _: Facts) -> Said:
         known = _Known(groups)
         said = value.format_map(known) if value is not None else None
-        change = text.format_map(known) or (f"--{flag} {said}" if flag and said else f"--{flag}" if flag else "")
-        return Said(message.format_map(known), change=Change(change, flag, said) if change else None)
+        change = text.format_map(known) or (
+            f"--{flag} {said}" if flag and said else f"--{flag}" if flag else ""
+        )
+        return Said(
+            message.format_map(known), change=Change(change, flag, said) if change else None
+        )
 
     return say
 
@@ -154,7 +160,17 @@ def amounts(hit: Hit) -> tuple[Amount, ...]:
     found = []
     for name, text in hit.groups.items():
         value, (stem, _, unit) = number(text), name.rpartition("_")
-        if value is not None and unit in ("gib", "tokens", "share", "rows", "blocks", "count", "kib"):
+        if value is not None and unit in (
+            "gib",
+            "tokens",
+            "share",
+            "rows",
+            "blocks",
+            "count",
+            "kib",
+        ):
             source = f"line {hit.line.number} of the log"
-            found.append(Amount(stem, value, "GiB" if unit == "gib" else unit, Basis.MEASURED, source))
+            found.append(
+                Amount(stem, value, "GiB" if unit == "gib" else unit, Basis.MEASURED, source)
+            )
     return tuple(found)

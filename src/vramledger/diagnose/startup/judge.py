@@ -1,5 +1,6 @@
 """A log judged: the start failed of a cause, came up, failed later, or ends in nothing that is known."""
 
+from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
 from typing import BinaryIO, Final
@@ -13,7 +14,7 @@ from vramledger.diagnose.startup.scan import Scan, Scanner, Start
 from vramledger.diagnose.told import Amount, Change, Told
 from vramledger.engine.launch import Launch
 from vramledger.engine.vllm.log.launch import launch_from_log
-from vramledger.engine.vllm.log.lines import lines_of, parse_lines, read_lines
+from vramledger.engine.vllm.log.lines import LogLine, lines_of, parse_lines, read_lines
 from vramledger.engine.vllm.log.startup import StartupLog, parse_startup
 from vramledger.errors import BadInput, ExitCode, VramError
 from vramledger.evidence import Basis
@@ -68,14 +69,16 @@ def diagnose_stream(stream: BinaryIO, where: str, asked: Asked) -> Diagnosed:
     return judged(scanner.finish(), log, where, asked)
 
 
-def _readings(scanner: Scanner, lines: object, where: str) -> StartupLog | None:
-    """vLLM's readings, None where it is not vLLM's log; the scanner sees every line either way."""
-    passing = scanner.over(lines)  # type: ignore[arg-type]
+def _readings(scanner: Scanner, lines: Iterable[LogLine], where: str) -> StartupLog | None:
+    """The readings of vLLM, None where it is not vLLM's log; the scanner sees every line either way."""
+    passing = scanner.over(lines)
     try:
         return parse_startup(passing, where)
     except BadInput:
         if scanner.lines == 0:
-            raise BadInput(f"{where} is empty; give what the server printed from its start on.") from None
+            raise BadInput(
+                f"{where} is empty; give what the server printed from its start on."
+            ) from None
         return None
     except VramError:
         return None
@@ -119,7 +122,9 @@ def _causes(start: Start) -> list[Hit]:
     for hit in hits:
         same_line = any(hit.line.number == each.line.number for each in kept)
         same_cause = any(hit.error.cause == each.error.cause for each in kept)
-        follows = bool(kept) and hit.error.rank == 2 and hit.error.severity == kept[0].error.severity
+        follows = (
+            bool(kept) and hit.error.rank == 2 and hit.error.severity == kept[0].error.severity
+        )
         if not (same_line or same_cause or follows):
             kept.append(hit)
     return kept[: 1 + _MOST_OTHERS]
@@ -134,8 +139,9 @@ def _failed(scan: Scan, causes: list[Hit], facts: Facts, where: str, asked: Aske
     if first.error.memory and not scan.last.healthy and scan.engine in (None, "vllm"):
         account = account_of(facts.log, facts.launch, scan.card, asked, said.change, failed=True)
     findings = [_finding(first, said, scan, account, first=True)]
-    for hit in causes[1:]:
-        findings.append(_finding(hit, hit.error.say(hit.groups, replace(facts, phase=hit.phase)), scan, Account(), first=False))
+    findings += [
+        _finding(hit, _said(hit, facts), scan, Account(), first=False) for hit in causes[1:]
+    ]
     helps, why = _memory(first, scan)
     return Diagnosed(
         where=where,
@@ -149,16 +155,30 @@ def _failed(scan: Scan, causes: list[Hit], facts: Facts, where: str, asked: Aske
     )
 
 
+def _said(hit: Hit, facts: Facts) -> Said:
+    return hit.error.say(hit.groups, replace(facts, phase=hit.phase))
+
+
 def _memory(first: Hit, scan: Scan) -> tuple[str, str]:
     if scan.last.healthy:
-        return "unknown", "The server came up; what it lacks under load a log does not say. A trial would."
+        return (
+            "unknown",
+            "The server came up; what it lacks under load a log does not say. A trial would.",
+        )
     if first.error.memory:
-        return "yes", "It failed for want of memory: a card with as much more as is missing starts it unchanged."
+        return (
+            "yes",
+            "It failed for want of memory: a card with as much more as is missing starts it unchanged.",
+        )
     return "no", "It failed of something else than memory."
 
 
 def _finding(hit: Hit, said: Said, scan: Scan, account: Account, *, first: bool) -> Told:
-    times = "" if hit.count == 1 else f", {hit.count} times" + (" in several processes" if scan.last.processes > 1 else "")
+    times = (
+        ""
+        if hit.count == 1
+        else f", {hit.count} times" + (" in several processes" if scan.last.processes > 1 else "")
+    )
     seen = f"Line {hit.line.number}{times}: {quoted(hit.line.text)}"
     score = _SURE[min(hit.error.rank, len(_SURE) - 1)] * (1.0 if first else _OTHERS)
     supports = (seen, *said.arithmetic, *account.supports, *_earlier(scan, first=first))
@@ -182,15 +202,30 @@ def _earlier(scan: Scan, *, first: bool) -> tuple[str, ...]:
         return ()
     failed = sum(not start.healthy for start in scan.earlier)
     count = len(scan.earlier)
-    ended = "all of them failed" if failed == count else f"{failed} of them failed" if failed else "all of them came up"
-    return (f"The log holds {count} earlier start{'s' if count > 1 else ''} ({ended}); the last one is judged.",)
+    ended = (
+        "all of them failed"
+        if failed == count
+        else f"{failed} of them failed"
+        if failed
+        else "all of them came up"
+    )
+    return (
+        f"The log holds {count} earlier start{'s' if count > 1 else ''} ({ended}); the last one is judged.",
+    )
 
 
 def _healthy(scan: Scan, facts: Facts, where: str, asked: Asked) -> Diagnosed:
     account = account_of(facts.log, facts.launch, scan.card, asked, None, failed=False)
     engine = _TITLES.get(scan.engine or "", scan.engine) or "The server"
     named = f"{engine} {facts.version}" if facts.version and scan.engine else engine
-    supports = (*(f"{label}: {_figure(value)} {unit} (line {line})." for label, unit, value, line in scan.last.figures), *_printed(facts), *account.supports)
+    supports = (
+        *(
+            f"{label}: {_figure(value)} {unit} (line {line})."
+            for label, unit, value, line in scan.last.figures
+        ),
+        *_printed(facts),
+        *account.supports,
+    )
     told = Told(
         id="S00",
         severity="silent",
@@ -200,11 +235,21 @@ def _healthy(scan: Scan, facts: Facts, where: str, asked: Asked) -> Diagnosed:
         confidence=0.95 if not account.contradicts else 0.8,
         supports=(*supports, *_earlier(scan, first=True)),
         contradicts=account.contradicts,
-        unseen=account.unseen if scan.last.healthy else ("Whether the server before the engine listened; the log ends before that.", *account.unseen),
-        amounts=tuple(Amount(label, value, unit, Basis.MEASURED, f"line {line} of the log") for label, unit, value, line in scan.last.figures),
+        unseen=account.unseen
+        if scan.last.healthy
+        else (
+            "Whether the server before the engine listened; the log ends before that.",
+            *account.unseen,
+        ),
+        amounts=tuple(
+            Amount(label, value, unit, Basis.MEASURED, f"line {line} of the log")
+            for label, unit, value, line in scan.last.figures
+        ),
     )
     why = "The server came up; what it lacks under load a log does not say. A trial would."
-    return Diagnosed(where, scan, facts.version, (told,), ExitCode.HOLDS, "unknown", why, account.compared)
+    return Diagnosed(
+        where, scan, facts.version, (told,), ExitCode.HOLDS, "unknown", why, account.compared
+    )
 
 
 _READINGS: Final = (
@@ -226,7 +271,9 @@ def _printed(facts: Facts) -> tuple[str, ...]:
         readings = facts.log.all(name)
         if readings:
             last = readings[-1]
-            found.append(f"{label}: {_figure(last.value)}{f' {unit}' if unit else ''} (line {last.line.number}).")
+            found.append(
+                f"{label}: {_figure(last.value)}{f' {unit}' if unit else ''} (line {last.line.number})."
+            )
     return tuple(found)
 
 
@@ -242,15 +289,42 @@ def _unknown(scan: Scan, facts: Facts, where: str) -> Diagnosed:
     if start.last_errors:
         last = start.last_errors[-1]
         near = nearest_error(last.text)
-        message = f"The log ends in an error that is not known, while {start.phase}: {quoted(last.text)}"
+        message = (
+            f"The log ends in an error that is not known, while {start.phase}: {quoted(last.text)}"
+        )
         unseen = ["What this error means; it is not in the list of known errors."]
         if near is not None:
-            supports.append(f"The nearest known error is {near.id} ({near.cause.replace('-', ' ')}), which it may not be: {quoted(near.samples[0])}")
+            supports.append(
+                f"The nearest known error is {near.id} ({near.cause.replace('-', ' ')}), which it may not be: {quoted(near.samples[0])}"
+            )
     elif scan.engine is None and start.phase == BEGINNING:
         message = "No line of the log is known: neither an engine's start nor an error."
-        change = Change("give the log from the engine's first line on (docker logs NAME, kubectl logs --previous POD, journalctl -u UNIT)")
+        change = Change(
+            "give the log from the engine's first line on (docker logs NAME, kubectl logs --previous POD, journalctl -u UNIT)"
+        )
     else:
         message = f"The log ends while the engine is {start.phase}; it has neither an error nor a server that is ready."
-        change = Change("give the rest of the log; if there is none, look for a kill: dmesg, kubectl describe pod, docker inspect")
-    told = Told(UNKNOWN_ERROR if start.last_errors else UNFINISHED, "warning", UNKNOWN, message, 0.2, 0.2, tuple(supports), (), tuple(unseen), change)
-    return Diagnosed(where, scan, facts.version, (told,), ExitCode.CANNOT_KNOW, "unknown", "Why it did not start is not known.")
+        change = Change(
+            "give the rest of the log; if there is none, look for a kill: dmesg, kubectl describe pod, docker inspect"
+        )
+    told = Told(
+        UNKNOWN_ERROR if start.last_errors else UNFINISHED,
+        "warning",
+        UNKNOWN,
+        message,
+        0.2,
+        0.2,
+        tuple(supports),
+        (),
+        tuple(unseen),
+        change,
+    )
+    return Diagnosed(
+        where,
+        scan,
+        facts.version,
+        (told,),
+        ExitCode.CANNOT_KNOW,
+        "unknown",
+        "Why it did not start is not known.",
+    )

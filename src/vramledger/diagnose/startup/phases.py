@@ -45,8 +45,15 @@ MARKS: Final = (
         "init: listening", "all slots are idle", "main: model loaded", "http server listening", "invalid hostname, defaulting to 0.0.0.0", ": connected",
     ),
 )  # fmt: skip
-HEALTHY: Final = frozenset(mark.piece for mark in MARKS if mark.phase == SERVING) - {"all slots are idle"}
-MADE: Final = ("init engine (profile", "graph capturing finished", "main: model loaded", "llama_server: model loaded")
+HEALTHY: Final = frozenset(mark.piece for mark in MARKS if mark.phase == SERVING) - {
+    "all slots are idle"
+}
+MADE: Final = (
+    "init engine (profile",
+    "graph capturing finished",
+    "main: model loaded",
+    "llama_server: model loaded",
+)
 STARTS: Final = (
     "vllm api server version", "vllm server version", "server_args=serverargs(", "llama_server: initializing", "main: build:", "build_info:",
     "args { model_id",

@@ -28,7 +28,9 @@ from vramledger.frozen import frozen
 _EACH: Final = 16  # lines kept of one error
 _LONGEST: Final = 8_192  # characters of a line that are looked at
 _LAST: Final = 8
-_LEVEL: Final = re.compile(r"\b(?:INFO|DEBUG|WARNING|TRACE)\b")
+_LEVEL: Final = re.compile(
+    r"(?<![=\w])(?:(?P<quiet>INFO|DEBUG|WARNING|TRACE)|ERROR|CRITICAL|FATAL)\b"
+)
 _ERROR: Final = re.compile(
     r"^(?:.*?\b(?:ERROR|CRITICAL|FATAL|F)\b.*?\] ?|[\w.]*|.*?: )?\b(?P<what>(?:[A-Z]\w*\.)*[a-z_.]*[A-Z]\w*(?:Error|Exception|Exit|Interrupt)\b:? .*|(?:fatal|panic|error|ERROR|FATAL|CRITICAL|Error|E)\b[:\]]? .*)"
 )
@@ -87,7 +89,13 @@ class Scanner:
         self._begin(1)
 
     def _begin(self, line: int) -> None:
-        self._line, self._phase, self._serving, self._made, self._stopping = line, BEGINNING, False, False, False
+        self._line, self._phase, self._serving, self._made, self._stopping = (
+            line,
+            BEGINNING,
+            False,
+            False,
+            False,
+        )
         self._hits: dict[str, list[Hit]] = {}
         self._counts: Counter[str] = Counter()
         self._errors: deque[LogLine] = deque(maxlen=_LAST)
@@ -117,9 +125,15 @@ class Scanner:
             self._read(line, text)
         if self._stopping and self._serving:
             return  # what breaks while a server is shut down is no cause
-        quiet = _LEVEL.search(text[:160]) is not None
+        level = _LEVEL.search(text[:160])
+        quiet = level is not None and level["quiet"] is not None
         known = self._known(line, text, lowered, quiet=quiet)
-        if not known and not quiet and not any(piece in lowered for piece in _FOLLOWS) and _ERROR.match(text):
+        if (
+            not known
+            and not quiet
+            and not any(piece in lowered for piece in _FOLLOWS)
+            and _ERROR.match(text)
+        ):
             self._errors.append(line)
 
     def _progress(self, lowered: str) -> None:
@@ -164,7 +178,9 @@ class Scanner:
             match = error.regex.search(text)
             if match is not None:
                 found = True
-                self._keep(error, line, {k: v for k, v in match.groupdict().items() if v is not None})
+                self._keep(
+                    error, line, {k: v for k, v in match.groupdict().items() if v is not None}
+                )
         return found
 
     def _keep(self, error: KnownError, line: LogLine, groups: dict[str, str]) -> None:
@@ -194,7 +210,9 @@ class Scanner:
 
     def finish(self) -> Scan:
         """What was seen."""
-        return Scan(self.lines, self.engine, self.version, self.card, tuple(self._earlier), self._start())
+        return Scan(
+            self.lines, self.engine, self.version, self.card, tuple(self._earlier), self._start()
+        )
 
 
 def _fullest(kept: list[Hit]) -> dict[str, str]:

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from math import ceil
 from typing import Final
 
-from vramledger.diagnose.startup.error import Facts, Said, gib, number, row
+from vramledger.diagnose.startup.error import Facts, Said, gib, row
 from vramledger.diagnose.startup.errors.memory import twice_the_gpus
 from vramledger.diagnose.startup.phases import AFTER_CACHE, LOADING, PROFILING, SERVING
 from vramledger.diagnose.told import Change
@@ -57,11 +57,22 @@ def _allocation(groups: Mapping[str, str], facts: Facts) -> Said:
     said = tuple(_sentences(parts))
     if parts.others is not None and parts.others > 0.5 and parts.others > (parts.asked or 0):
         why = f"Another process holds {parts.others:.2f} GiB of this GPU, and the engine ran out of memory while {facts.phase}."
-        return Said(why, said, Change("end the other process on this GPU, or give the engine another one with CUDA_VISIBLE_DEVICES"))
+        return Said(
+            why,
+            said,
+            Change(
+                "end the other process on this GPU, or give the engine another one with CUDA_VISIBLE_DEVICES"
+            ),
+        )
     if parts.idle is not None and parts.asked is not None and parts.idle >= parts.asked:
         why = f"The memory is there but in pieces: PyTorch holds {parts.idle:.2f} GiB that nobody uses, and no piece is as large as what was asked for ({facts.phase})."
         return Said(why, said, Change("PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True"))
-    return Said(f"The GPU ran out of memory while {facts.phase}.", said, _change(parts, facts), _unseen(parts))
+    return Said(
+        f"The GPU ran out of memory while {facts.phase}.",
+        said,
+        _change(parts, facts),
+        _unseen(parts),
+    )
 
 
 def _sentences(parts: Parts) -> list[str]:
@@ -75,12 +86,18 @@ def _sentences(parts: Parts) -> list[str]:
         said.append(f"The engine's tensors hold {parts.held:.2f} GiB{idle}.")
     if parts.ours is not None and parts.held is not None and parts.ours > parts.held:
         outside = parts.ours - parts.held - (parts.idle or 0.0)
-        said.append(f"{max(outside, 0):.2f} GiB of the process lie outside PyTorch (context, libraries, graphs).")
+        said.append(
+            f"{max(outside, 0):.2f} GiB of the process lie outside PyTorch (context, libraries, graphs)."
+        )
     return said
 
 
 def _unseen(parts: Parts) -> tuple[str, ...]:
-    return () if parts.total is not None else ("How much the card has and who holds it: the line does not say.",)
+    return (
+        ()
+        if parts.total is not None
+        else ("How much the card has and who holds it: the line does not say.",)
+    )
 
 
 def _change(parts: Parts, facts: Facts) -> Change:
@@ -110,15 +127,36 @@ def _smaller(_: Facts, parts: Parts, flag: str, share: float) -> Change:
 
 def _loading(_: Mapping[str, str], facts: Facts) -> Said:
     parts = parts_of(facts.oom)
-    said = (*_sentences(parts), "The utilization has no part in it: the weights themselves do not fit beside what is on the card.")
+    said = (
+        *_sentences(parts),
+        "The utilization has no part in it: the weights themselves do not fit beside what is on the card.",
+    )
     held = parts.others
     if held is not None and held > 0.5:
-        return Said(f"The weights do not fit: another process holds {held:.2f} GiB of the card.", said, Change("end the other process on this GPU, or give the engine another one with CUDA_VISIBLE_DEVICES"))
-    return Said("The weights do not fit on the card.", said, twice_the_gpus(facts), ("Whether a smaller precision of the model is an option: it halves or quarters the weights.",))
+        return Said(
+            f"The weights do not fit: another process holds {held:.2f} GiB of the card.",
+            said,
+            Change(
+                "end the other process on this GPU, or give the engine another one with CUDA_VISIBLE_DEVICES"
+            ),
+        )
+    return Said(
+        "The weights do not fit on the card.",
+        said,
+        twice_the_gpus(facts),
+        (
+            "Whether a smaller precision of the model is an option: it halves or quarters the weights.",
+        ),
+    )
 
 
 def _device(groups: Mapping[str, str], facts: Facts) -> Said:
-    return Said(f"The GPU's driver had no memory left while {facts.phase}.", tuple(_sentences(parts_of(groups))), _change(parts_of({}), facts), _unseen(parts_of({})))
+    return Said(
+        f"The GPU's driver had no memory left while {facts.phase}.",
+        tuple(_sentences(parts_of(groups))),
+        _change(parts_of({}), facts),
+        _unseen(parts_of({})),
+    )
 
 
 ROWS: Final = (

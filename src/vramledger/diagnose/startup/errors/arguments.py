@@ -13,7 +13,11 @@ _MOST_HEADS: Final = 1024  # a larger count is one of columns or of the vocabula
 def _derived(groups: Mapping[str, str], _: Facts) -> Said:
     asked, most = int(number(groups["asked"]) or 0), int(number(groups["most"]) or 0)
     said = (f"{asked:,} tokens are asked for; the model's configuration says {most:,}.",)
-    return Said("max_model_len is longer than the model was made for.", said, Change(f"--max-model-len {most}", "max-model-len", str(most)))
+    return Said(
+        "max_model_len is longer than the model was made for.",
+        said,
+        Change(f"--max-model-len {most}", "max-model-len", str(most)),
+    )
 
 
 def divisor_below(count: int, size: int) -> int:
@@ -29,34 +33,61 @@ def _heads(groups: Mapping[str, str], facts: Facts) -> Said:
     legal = [str(n) for n in range(1, min(heads, _MOST_GPUS) + 1) if heads % n == 0]
     flag = "tp-size" if facts.engine == "sglang" else "tensor-parallel-size"
     what = f"{heads} heads" if heads <= _MOST_HEADS else f"A size of the model, {heads:,},"
-    said = (f"{heads} / {size} is no whole number; {heads} can be split by {', '.join(legal)}.", f"{size - fits} of {size} GPUs would have nothing to do; more copies or pipeline stages can use them.")
-    return Said(f"{what} cannot be split evenly over {size} GPUs.", said, Change(f"--{flag} {fits}", flag, str(fits)))
+    said = (
+        f"{heads} / {size} is no whole number; {heads} can be split by {', '.join(legal)}.",
+        f"{size - fits} of {size} GPUs would have nothing to do; more copies or pipeline stages can use them.",
+    )
+    return Said(
+        f"{what} cannot be split evenly over {size} GPUs.",
+        said,
+        Change(f"--{flag} {fits}", flag, str(fits)),
+    )
 
 
 def _world(groups: Mapping[str, str], facts: Facts) -> Said:
     asked, there = int(number(groups["asked"]) or 0), int(number(groups["there"]) or 0)
     flag = "tp-size" if facts.engine == "sglang" else "tensor-parallel-size"
     said = (f"{asked} GPUs are asked for and {there} are visible to the process.",)
-    change = Change(f"--{flag} {there}", flag, str(there)) if there else Change("give the container GPUs (--gpus all)")
-    return Said("More GPUs are asked for than the process can see.", said, change, ("Whether the machine has more GPUs that CUDA_VISIBLE_DEVICES or the container hides.",))
+    change = (
+        Change(f"--{flag} {there}", flag, str(there))
+        if there
+        else Change("give the container GPUs (--gpus all)")
+    )
+    return Said(
+        "More GPUs are asked for than the process can see.",
+        said,
+        change,
+        ("Whether the machine has more GPUs that CUDA_VISIBLE_DEVICES or the container hides.",),
+    )
 
 
 def _batch(groups: Mapping[str, str], _: Facts) -> Said:
     tokens, least = int(number(groups["tokens"]) or 0), int(number(groups["least"]) or 0)
     said = (f"max_num_batched_tokens is {tokens:,} and {groups['what']} {least:,}.",)
-    return Said(f"The token budget of a step is smaller than {groups['what']}.", said, Change(f"--max-num-batched-tokens {least}", "max-num-batched-tokens", str(least)))
+    return Said(
+        f"The token budget of a step is smaller than {groups['what']}.",
+        said,
+        Change(f"--max-num-batched-tokens {least}", "max-num-batched-tokens", str(least)),
+    )
 
 
 def _rank(groups: Mapping[str, str], _: Facts) -> Said:
     asked, most = int(number(groups["asked"]) or 0), int(number(groups["most"]) or 0)
     legal = next((n for n in (8, 16, 32, 64, 128, 256, 320, 512) if n >= asked), asked)
-    return Said("An adapter has a larger rank than is allowed.", (f"The adapter's rank is {asked} and {most} are allowed.",), Change(f"--max-lora-rank {legal}", "max-lora-rank", str(legal)))
+    return Said(
+        "An adapter has a larger rank than is allowed.",
+        (f"The adapter's rank is {asked} and {most} are allowed.",),
+        Change(f"--max-lora-rank {legal}", "max-lora-rank", str(legal)),
+    )
 
 
 def _unrecognized(groups: Mapping[str, str], facts: Facts) -> Said:
     words = shortened(groups["words"])
     version = f" {facts.version}" if facts.version else ""
-    return Said(f"This version{version} has no such argument: {words}.", change=Change(f"leave out {words.split(' ')[0]}"))
+    return Said(
+        f"This version{version} has no such argument: {words}.",
+        change=Change(f"leave out {words.split(' ')[0]}"),
+    )
 
 
 def _dtype(groups: Mapping[str, str], facts: Facts) -> Said:
@@ -71,8 +102,20 @@ def _dtype(groups: Mapping[str, str], facts: Facts) -> Said:
 
 def _capability(groups: Mapping[str, str], _: Facts) -> Said:
     least, has = groups.get("least"), groups.get("has")
-    said = (f"{groups['method']} needs compute capability {_capability_text(least)} and the card has {_capability_text(has)}.",) if least and has else ()
-    return Said(f"The card cannot run weights quantised as {groups['method']}.", said, Change("take a checkpoint in another precision (such as GPTQ, AWQ or 16 bits) or a newer card"))
+    said = (
+        (
+            f"{groups['method']} needs compute capability {_capability_text(least)} and the card has {_capability_text(has)}.",
+        )
+        if least and has
+        else ()
+    )
+    return Said(
+        f"The card cannot run weights quantised as {groups['method']}.",
+        said,
+        Change(
+            "take a checkpoint in another precision (such as GPTQ, AWQ or 16 bits) or a newer card"
+        ),
+    )
 
 
 def _capability_text(text: str | None) -> str:

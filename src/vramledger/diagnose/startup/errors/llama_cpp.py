@@ -13,7 +13,9 @@ def _buffer(groups: Mapping[str, str], facts: Facts) -> Said:
     device = groups.get("device")
     said = []
     if mib is not None:
-        said.append(f"{mib / 1024:.2f} GiB were asked for{'' if device is None else f' on device {device}'}.")
+        said.append(
+            f"{mib / 1024:.2f} GiB were asked for{'' if device is None else f' on device {device}'}."
+        )
     free = facts.setting("free_mib")
     if free is not None and mib is not None:
         said.append(f"{free / 1024:.2f} GiB were free there at the start, before the weights.")
@@ -21,13 +23,30 @@ def _buffer(groups: Mapping[str, str], facts: Facts) -> Said:
     layers = facts.setting("n_layer") or facts.setting("layers")
     if facts.phase in ("loading the weights", "reading its arguments"):
         fewer = None if layers is None else max(int(layers * 3 // 4), 0)
-        change = Change(f"--n-gpu-layers {fewer}", "n-gpu-layers", str(fewer)) if fewer is not None else Change("lower --n-gpu-layers, or take a smaller quantisation")
+        change = (
+            Change(f"--n-gpu-layers {fewer}", "n-gpu-layers", str(fewer))
+            if fewer is not None
+            else Change("lower --n-gpu-layers, or take a smaller quantisation")
+        )
         return Said("The weights do not fit on the device.", tuple(said), change)
     if context is not None and context >= 1024:
         half = str(int(context) // 2)
-        said.append(f"The context has {context:,.0f} tokens; the cache grows with it in proportion.")
-        return Said(f"The device ran out of memory while {facts.phase}.", tuple(said), Change(f"--ctx-size {half}", "ctx-size", half))
-    return Said(f"The device ran out of memory while {facts.phase}.", tuple(said), Change("--ctx-size 8192", "ctx-size", "8192"), ("How long the context is; without --ctx-size it is the one the model was trained with, which can be far longer than needed.",))
+        said.append(
+            f"The context has {context:,.0f} tokens; the cache grows with it in proportion."
+        )
+        return Said(
+            f"The device ran out of memory while {facts.phase}.",
+            tuple(said),
+            Change(f"--ctx-size {half}", "ctx-size", half),
+        )
+    return Said(
+        f"The device ran out of memory while {facts.phase}.",
+        tuple(said),
+        Change("--ctx-size 8192", "ctx-size", "8192"),
+        (
+            "How long the context is; without --ctx-size it is the one the model was trained with, which can be far longer than needed.",
+        ),
+    )
 
 
 ROWS: Final = (

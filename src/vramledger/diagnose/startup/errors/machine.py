@@ -11,28 +11,54 @@ from vramledger.units import GIB, KIB
 def _killed(groups: Mapping[str, str], facts: Facts) -> Said:
     """The kernel ended a process for want of host memory."""
     kib = number(groups.get("rss_kib")) or number(groups.get("rss2_kib"))
-    said = [f"The process held {kib * KIB / GIB:.2f} GiB of host memory when it was ended."] if kib else []
+    said = (
+        [f"The process held {kib * KIB / GIB:.2f} GiB of host memory when it was ended."]
+        if kib
+        else []
+    )
     if "memcg" in " ".join(groups.values()).lower():
         said.append("The limit was that of its container (cgroup), not the machine's memory.")
-    said.append("This is the host's memory; no GPU setting lowers it by itself. Weights pass through it while they are loaded, and offload or swap space stays in it.")
+    said.append(
+        "This is the host's memory; no GPU setting lowers it by itself. Weights pass through it while they are loaded, and offload or swap space stays in it."
+    )
     offload = facts.setting("cpu-offload-gb") or facts.setting("swap-space")
-    text = "--cpu-offload-gb 0 --swap-space 0" if offload else "raise the container's memory limit (docker run --memory, resources.limits.memory) above the size of the weights"
-    return Said(f"The host ran out of memory while the engine was {facts.phase}, and the kernel ended it.", tuple(said), Change(text))
+    text = (
+        "--cpu-offload-gb 0 --swap-space 0"
+        if offload
+        else "raise the container's memory limit (docker run --memory, resources.limits.memory) above the size of the weights"
+    )
+    return Said(
+        f"The host ran out of memory while the engine was {facts.phase}, and the kernel ended it.",
+        tuple(said),
+        Change(text),
+    )
 
 
 def _old_driver(groups: Mapping[str, str], _: Facts) -> Said:
     version = number(groups.get("found"))
-    said = ()
+    said: tuple[str, ...] = ()
     if version is not None and version >= 1000:
-        said = (f"The driver supports CUDA up to {int(version) // 1000}.{int(version) % 1000 // 10}.",)
+        said = (
+            f"The driver supports CUDA up to {int(version) // 1000}.{int(version) % 1000 // 10}.",
+        )
     elif groups.get("needs"):
         said = (f"The image asks for CUDA {groups['needs']} or newer.",)
-    return Said("The GPU's driver is older than the CUDA version that the engine was built with.", said, Change("update the GPU driver, or take the engine's image for an older CUDA version"))
+    return Said(
+        "The GPU's driver is older than the CUDA version that the engine was built with.",
+        said,
+        Change("update the GPU driver, or take the engine's image for an older CUDA version"),
+    )
 
 
 def _disk(_: Mapping[str, str], facts: Facts) -> Said:
-    change = Change("docker run --shm-size 16g (or --ipc=host)") if "nccl" in facts.phase else Change("free space where the model's cache lies, or point HF_HOME to a larger disk")
-    return Said("A disk is full, or /dev/shm is.", (), change, ("Which of the two: df -h there says.",))
+    change = (
+        Change("docker run --shm-size 16g (or --ipc=host)")
+        if "nccl" in facts.phase
+        else Change("free space where the model's cache lies, or point HF_HOME to a larger disk")
+    )
+    return Said(
+        "A disk is full, or /dev/shm is.", (), change, ("Which of the two: df -h there says.",)
+    )
 
 
 ROWS: Final = (
@@ -78,7 +104,7 @@ ROWS: Final = (
         r"Torch not compiled with CUDA enabled|NVML(?:Error)?[_: ].{0,30}(?:Not ?Found|Uninitialized)|Driver/library version mismatch",
         plain("The process sees no GPU: no driver, no GPU handed to the container, or driver and library of different versions.", "docker run --gpus all (or the device plugin's nvidia.com/gpu limit); nvidia-smi in the same container must list the GPUs"),
         "RuntimeError: No CUDA GPUs are available",
-        "docker: Error response from daemon: could not select device driver \"\" with capabilities: [[gpu]].",
+        'docker: Error response from daemon: could not select device driver "" with capabilities: [[gpu]].',
         "Failed to initialize NVML: Driver/library version mismatch",
         cues=("no cuda gpus", "found no nvidia driver", "infer device type", "libcuda.so.1", "could not select device driver", "no gpu", "no cuda-capable", "not compiled with cuda", "nvml", "library version mismatch"), rank=0,
     ),
@@ -109,7 +135,7 @@ ROWS: Final = (
         plain("The container's shared memory (/dev/shm) is too small for what the workers hand each other.", "docker run --ipc=host (or --shm-size 16g; in Kubernetes an emptyDir of medium Memory at /dev/shm)"),
         "torch.distributed.DistBackendError: NCCL error: Error while creating shared memory segment /dev/shm/nccl-abc (size 9637888)",
         "Bus error (core dumped)",
-        cues=("shared memory", "bus error", "/dev/shm"), rank=0,
+        cues=("shared memory", "bus error", "/dev/shm"),  # noqa: S108 - a piece of a message rank=0,
     ),
     row(
         "S59", "compiler-missing",

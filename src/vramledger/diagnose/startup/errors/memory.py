@@ -16,7 +16,9 @@ _DEFAULT_SHARE: Final = 0.92
 
 def _request(groups: Mapping[str, str], facts: Facts) -> Said:
     """One request of full length needs more KV cache than there is."""
-    length, needed, there = (number(groups.get(name)) for name in ("len_tokens", "needed_gib", "there_gib"))
+    length, needed, there = (
+        number(groups.get(name)) for name in ("len_tokens", "needed_gib", "there_gib")
+    )
     stated = number(groups.get("largest_tokens"))
     if length is None or needed is None or there is None:
         return Said("One request of max_model_len does not fit into the KV cache.")
@@ -25,13 +27,23 @@ def _request(groups: Mapping[str, str], facts: Facts) -> Said:
     if needed > 0.05:
         said.append(f"That is {needed * GIB / KIB / length:.1f} KiB a token on each GPU.")
     if fits <= 0:
-        return Said("Nothing is left for the KV cache, so no length fits.", tuple(said), _more_share(facts, needed - there))
+        return Said(
+            "Nothing is left for the KV cache, so no length fits.",
+            tuple(said),
+            _more_share(facts, needed - there),
+        )
     said.append(_length_sentence(fits, stated=stated is not None))
     share = _more_share(facts, needed - there)
     if share is not None:
-        said.append(f"To keep the length, {share.text} would close the gap instead, if that memory is free at the start.")
+        said.append(
+            f"To keep the length, {share.text} would close the gap instead, if that memory is free at the start."
+        )
     change = Change(f"--max-model-len {fits}", "max-model-len", str(fits)) if fits > 0 else share
-    return Said(f"One request of max_model_len ({length:,.0f} tokens) does not fit into the KV cache.", tuple(said), change)
+    return Said(
+        f"One request of max_model_len ({length:,.0f} tokens) does not fit into the KV cache.",
+        tuple(said),
+        change,
+    )
 
 
 def _length_sentence(fits: int, *, stated: bool) -> str:
@@ -52,56 +64,93 @@ def _more_share(facts: Facts, missing_gib: float) -> Change | None:
     total = facts.reading("total_gib") or number(facts.oom.get("total_gib"))
     if total is None or total <= 0:
         return None
-    share = facts.setting("gpu-memory-utilization") or facts.reading("utilization") or _DEFAULT_SHARE
+    share = (
+        facts.setting("gpu-memory-utilization") or facts.reading("utilization") or _DEFAULT_SHARE
+    )
     wanted = ceil(100 * (share + missing_gib / total)) / 100
     if not share < wanted <= _MOST:
         return None
-    return Change(f"--gpu-memory-utilization {wanted:.2f}", "gpu-memory-utilization", f"{wanted:.2f}")
+    return Change(
+        f"--gpu-memory-utilization {wanted:.2f}", "gpu-memory-utilization", f"{wanted:.2f}"
+    )
 
 
 def _request_v0(groups: Mapping[str, str], _: Facts) -> Said:
     fits = int(number(groups["kv_tokens"]) or 0)
     length = number(groups["len_tokens"]) or 0
     change = Change(f"--max-model-len {fits}", "max-model-len", str(fits)) if fits else None
-    said = (f"A request of max_model_len has {length:,.0f} tokens and the KV cache holds {fits:,}.",)
-    return Said(f"One request of max_model_len ({length:,.0f} tokens) does not fit into the KV cache.", said, change)
+    said = (
+        f"A request of max_model_len has {length:,.0f} tokens and the KV cache holds {fits:,}.",
+    )
+    return Said(
+        f"One request of max_model_len ({length:,.0f} tokens) does not fit into the KV cache.",
+        said,
+        change,
+    )
 
 
 def _free_memory(groups: Mapping[str, str], facts: Facts) -> Said:
     """Less is free at the start than the utilization asks for."""
-    free, total, share, asked = (number(groups.get(name)) for name in ("free_gib", "total_gib", "share", "asked_gib"))
+    free, total, share, asked = (
+        number(groups.get(name)) for name in ("free_gib", "total_gib", "share", "asked_gib")
+    )
     if free is None or not total or share is None or asked is None:
         return Said("Less memory is free at the start than the utilization asks for.")
     fits = floor(100 * free / total) / 100
     taken = total - free
     where = "of the machine's memory is" if "node" in groups.get("where", "") else "of this GPU is"
-    said = (
+    said: tuple[str, ...] = (
         f"Utilization {share:g} of {total:g} GiB asks for {asked:g} GiB; {free:g} GiB are free, so {max(asked - free, 0):.2f} GiB are missing.",
         f"{taken:.2f} GiB {where} taken by others before the engine begins (driver, other processes, an earlier server that has not ended).",
     )
     if facts.setting("kv-cache-memory-bytes"):
         said += ("The check is made even though --kv-cache-memory-bytes sets the cache by hand.",)
-    change = Change(f"--gpu-memory-utilization {fits:.2f}", "gpu-memory-utilization", f"{fits:.2f}") if fits > 0 else None
-    unseen = ("Which process holds the memory; nvidia-smi or vram probe would say. If it need not be there, end it and leave the utilization.",)
-    return Said("Less memory is free at the start than the utilization asks for.", said, change, unseen)
+    change = (
+        Change(f"--gpu-memory-utilization {fits:.2f}", "gpu-memory-utilization", f"{fits:.2f}")
+        if fits > 0
+        else None
+    )
+    unseen = (
+        "Which process holds the memory; nvidia-smi or vram probe would say. If it need not be there, end it and leave the utilization.",
+    )
+    return Said(
+        "Less memory is free at the start than the utilization asks for.", said, change, unseen
+    )
 
 
 def _no_cache(_: Mapping[str, str], facts: Facts) -> Said:
     """Weights and activations leave nothing."""
     left = facts.reading("kv_cache_gib")
     said = []
-    for name, text in (("weights_gib", "weights"), ("activation_gib", "the activation peak"), ("budget_gib", "the budget")):
+    for name, text in (
+        ("weights_gib", "weights"),
+        ("activation_gib", "the activation peak"),
+        ("budget_gib", "the budget"),
+    ):
         value = facts.reading(name)
         if value is not None:
             said.append(f"{value:.2f} GiB are {text}.")
     if left is None:
         unseen = ("How much is missing: the log has no 'Available KV cache memory' line.",)
         change = _more_share(facts, 1.0) or _fewer_batch_tokens(facts)
-        return Said("Weights and activations alone take the whole budget, so that nothing is left for the KV cache.", tuple(said), change, unseen)
+        return Said(
+            "Weights and activations alone take the whole budget, so that nothing is left for the KV cache.",
+            tuple(said),
+            change,
+            unseen,
+        )
     missing = _ROOM_GIB - left
-    said.append(f"{left:.2f} GiB were left for the cache, so at least {-left:.2f} GiB are missing." if left < 0 else f"{left:.2f} GiB were left for the cache.")
+    said.append(
+        f"{left:.2f} GiB were left for the cache, so at least {-left:.2f} GiB are missing."
+        if left < 0
+        else f"{left:.2f} GiB were left for the cache."
+    )
     change = _more_share(facts, missing) or _fewer_batch_tokens(facts)
-    return Said("Weights and activations alone take the whole budget, so that nothing is left for the KV cache.", tuple(said), change)
+    return Said(
+        "Weights and activations alone take the whole budget, so that nothing is left for the KV cache.",
+        tuple(said),
+        change,
+    )
 
 
 def _fewer_batch_tokens(facts: Facts) -> Change:
@@ -123,13 +172,17 @@ def twice_the_gpus(facts: Facts) -> Change:
 
 def _profiling(groups: Mapping[str, str], _: Facts) -> Said:
     before, now = number(groups.get("before_gib")), number(groups.get("now_gib"))
-    said = ()
+    said: tuple[str, ...] = ()
     if before is not None and now is not None:
-        said = (f"{before:g} GiB were free at the start and {now:g} GiB after the profile run: {max(now - before, 0):.2f} GiB were let go meanwhile by somebody else.",)
+        said = (
+            f"{before:g} GiB were free at the start and {now:g} GiB after the profile run: {max(now - before, 0):.2f} GiB were let go meanwhile by somebody else.",
+        )
     return Said(
         "Another process let go of GPU memory while the engine measured its own, so that the measurement is void.",
         said,
-        Change("start the same command again once the other process has ended or settled; start servers of one GPU one after the other"),
+        Change(
+            "start the same command again once the other process has ended or settled; start servers of one GPU one after the other"
+        ),
     )
 
 
@@ -137,22 +190,42 @@ def _sampler(groups: Mapping[str, str], facts: Facts) -> Said:
     rows = int(number(groups.get("rows")) or 0)
     wanted = str(max(rows // 2, 1))
     total = facts.reading("total_gib")
-    said = [f"The warm-up samples {rows} rows at once, each a row of logits over the whole vocabulary in 32 bits, more than once."]
+    said = [
+        f"The warm-up samples {rows} rows at once, each a row of logits over the whole vocabulary in 32 bits, more than once."
+    ]
     if total:
         said.append(f"The card has {total:.2f} GiB, and the budget was taken already.")
-    return Said(f"The {groups['what']} ran out of memory while warming up with {rows} requests.", tuple(said), Change(f"--max-num-seqs {wanted}", "max-num-seqs", wanted))
+    return Said(
+        f"The {groups['what']} ran out of memory while warming up with {rows} requests.",
+        tuple(said),
+        Change(f"--max-num-seqs {wanted}", "max-num-seqs", wanted),
+    )
 
 
 def _state_blocks(groups: Mapping[str, str], _: Facts) -> Said:
     asked, there = int(number(groups["asked"]) or 0), int(number(groups["blocks"]) or 0)
-    said = (f"Each running sequence keeps one block of recurrent state: {asked} sequences are allowed and {there} blocks are there.",)
-    return Said("The model keeps recurrent state, and there are fewer blocks for it than sequences.", said, Change(f"--max-num-seqs {there}", "max-num-seqs", str(there)) if there else None)
+    said = (
+        f"Each running sequence keeps one block of recurrent state: {asked} sequences are allowed and {there} blocks are there.",
+    )
+    return Said(
+        "The model keeps recurrent state, and there are fewer blocks for it than sequences.",
+        said,
+        Change(f"--max-num-seqs {there}", "max-num-seqs", str(there)) if there else None,
+    )
 
 
 def _swap(groups: Mapping[str, str], _: Facts) -> Said:
     swap, ram = number(groups.get("swap_gib")), number(groups.get("host_gib"))
-    said = (f"{swap:g} GiB of {ram:g} GiB of host memory are asked for; more than 70 % is refused.",) if swap and ram else ()
-    return Said("The swap space asked for is too large for the host's memory.", said, Change("--swap-space 0", "swap-space", "0"))
+    said = (
+        (f"{swap:g} GiB of {ram:g} GiB of host memory are asked for; more than 70 % is refused.",)
+        if swap and ram
+        else ()
+    )
+    return Said(
+        "The swap space asked for is too large for the host's memory.",
+        said,
+        Change("--swap-space 0", "swap-space", "0"),
+    )
 
 
 ROWS: Final = (

@@ -7,11 +7,23 @@ from vramledger.diagnose.startup.error import Facts, Said, number, plain, row
 from vramledger.diagnose.told import Change
 
 _LAST_PORT: Final = 65535
-_USUAL: Final = {"vllm": 8000, "sglang": 30000, "llama.cpp": 8080, "TensorRT-LLM": 8000, "TGI": 3000, "LMDeploy": 23333}
+_USUAL: Final = {
+    "vllm": 8000,
+    "sglang": 30000,
+    "llama.cpp": 8080,
+    "TensorRT-LLM": 8000,
+    "TGI": 3000,
+    "LMDeploy": 23333,
+}
 
 
 def _port(groups: Mapping[str, str], facts: Facts) -> Said:
-    port = number(groups.get("port")) or number(groups.get("port2")) or number(groups.get("port3")) or facts.setting("port")
+    port = (
+        number(groups.get("port"))
+        or number(groups.get("port2"))
+        or number(groups.get("port3"))
+        or facts.setting("port")
+    )
     known = port if port is not None and 0 < port < _LAST_PORT else None
     named = f"Port {known:.0f} is" if known else "The port is"
     wanted = int(known or _USUAL.get(facts.engine or "", 8000)) + 1

@@ -13,31 +13,56 @@ _FRACTION: Final = "mem-fraction-static"
 def _raise_fraction(groups: Mapping[str, str], facts: Facts) -> Said:
     """SGLang: weights take the whole static share, so that no token fits."""
     share = number(groups.get("share")) or facts.setting(_FRACTION)
-    said = ["The static share has to hold the weights and the KV pool; nothing is left for the pool."]
+    said = [
+        "The static share has to hold the weights and the KV pool; nothing is left for the pool."
+    ]
     if share is not None:
         said.append(f"The share is {share:g} of what was free before the weights.")
         wanted = f"{min(share + _STEP, 0.95):.2f}"
         if float(wanted) > share:
-            return Said("No memory is left for the KV pool.", tuple(said), Change(f"--{_FRACTION} {wanted}", _FRACTION, wanted))
+            return Said(
+                "No memory is left for the KV pool.",
+                tuple(said),
+                Change(f"--{_FRACTION} {wanted}", _FRACTION, wanted),
+            )
     size = int(facts.setting("tp_size") or 1) * 2
-    return Said("No memory is left for the KV pool.", tuple(said), Change(f"--tp-size {size}", "tp-size", str(size)))
+    return Said(
+        "No memory is left for the KV pool.",
+        tuple(said),
+        Change(f"--tp-size {size}", "tp-size", str(size)),
+    )
 
 
 def _lower_fraction(_: Mapping[str, str], facts: Facts) -> Said:
     """SGLang: the static share leaves too little for graphs and activations."""
     share = facts.setting(_FRACTION)
     if share is None:
-        return Said("Weights and KV pool leave too little for CUDA graphs.", (), Change(f"--{_FRACTION} 0.80", _FRACTION, "0.80"), ("The share in effect; the log does not print it.",))
+        return Said(
+            "Weights and KV pool leave too little for CUDA graphs.",
+            (),
+            Change(f"--{_FRACTION} 0.80", _FRACTION, "0.80"),
+            ("The share in effect; the log does not print it.",),
+        )
     wanted = f"{max(share - _STEP, 0.1):.2f}"
-    said = (f"{share:g} of the memory is static; what is left has to hold graphs, activations and logits.",)
-    return Said("Weights and KV pool leave too little for CUDA graphs.", said, Change(f"--{_FRACTION} {wanted}", _FRACTION, wanted))
+    said = (
+        f"{share:g} of the memory is static; what is left has to hold graphs, activations and logits.",
+    )
+    return Said(
+        "Weights and KV pool leave too little for CUDA graphs.",
+        said,
+        Change(f"--{_FRACTION} {wanted}", _FRACTION, wanted),
+    )
 
 
 def _prefill(groups: Mapping[str, str], _: Facts) -> Said:
     """TGI: the largest prefill does not fit."""
     tokens = int(number(groups.get("tokens")) or 0)
     half = str(max(tokens // 2, 1))
-    return Said(f"A prefill of {tokens:,} tokens does not fit beside the weights.", ("The warm-up runs the largest prefill that is allowed.",), Change(f"--max-batch-prefill-tokens {half}", "max-batch-prefill-tokens", half))
+    return Said(
+        f"A prefill of {tokens:,} tokens does not fit beside the weights.",
+        ("The warm-up runs the largest prefill that is allowed.",),
+        Change(f"--max-batch-prefill-tokens {half}", "max-batch-prefill-tokens", half),
+    )
 
 
 ROWS: Final = (
@@ -74,7 +99,7 @@ ROWS: Final = (
             (f"{groups['asked']} tokens are asked for and {groups['there']} fit.",) if groups.get("there") else (),
             Change(f"--max-total-tokens {groups['there']}", "max-total-tokens", groups["there"]) if groups.get("there") else Change("lower --max-total-tokens"),
         ),
-        "Error: ArgumentValidation(\"`max_total_tokens` must be <= `max_batch_total_tokens`. Given: 32768 and 21600\")",
+        'Error: ArgumentValidation("`max_total_tokens` must be <= `max_batch_total_tokens`. Given: 32768 and 21600")',
         cues=("max_total_tokens", "max_batch_total_tokens"), rank=0, memory=True,
     ),
     row(
@@ -111,7 +136,7 @@ ROWS: Final = (
     row(
         "S99", "requests-lose-their-cache",
         r"is preempted by PreemptionMode|KV cache pool is full\. Retract requests|Preemptions: (?P<times_count>[1-9]\d*)|failed to find free space in the KV cache",
-        lambda groups, facts: Said(
+        lambda _, facts: Said(
             "Running requests lose their cache to others, and are computed again: the KV cache is full while it serves.",
             change=Change(f"--max-num-seqs {int(seqs) // 2}", "max-num-seqs", str(int(seqs) // 2)) if (seqs := facts.setting("max-num-seqs") or 0) >= 2 else Change("lower the requests at once (--max-num-seqs, --max-running-requests), or give the cache more memory"),
             unseen=("Whether it is often: vram diagnose --metrics or a trial counts them.",),
