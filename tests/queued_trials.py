@@ -64,7 +64,8 @@ def queued_trial(
     outcomes: "dict[int, Outcome] | None" = None,
     pages: bool = True,
     bottleneck: str | None = None,
-    values: "dict[str, Any] | None" = None,
+    refused_status: int | None = None,
+    tenants: int = 1,
     **about: Any,
 ) -> Path:
     """A closed trial of Poisson arrivals at that rate; TTFT is half of the time a request stayed."""
@@ -75,7 +76,10 @@ def queued_trial(
     with RecordedRun.start(folder, described(**given)) as run:
         run.note(BEGIN_S, "phase", name="measured", load_zero_s=BEGIN_S, position_s=0.0)
         for number in range(count):
-            run.append(_request(number, due[number], done[number], outcomes or {}, values or {}))
+            values: dict[str, Any] = {"tenant": number % tenants}
+            if number in (outcomes or {}):
+                values |= {"http_status": refused_status}
+            run.append(_request(number, due[number], done[number], outcomes or {}, values))
         if pages:
             _pages(run, due, done, servers)
         end = BEGIN_S + float(done.max()) + 1

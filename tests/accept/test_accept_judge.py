@@ -175,3 +175,11 @@ def test_an_empty_run_is_open_and_never_a_crash(tmp_path: Path) -> None:
     found = verdict(tmp_path / "run", WIDE, count=3, outcomes=failed, pages=False)
     assert found.said in (Said.INCONCLUSIVE, Said.FAIL)
     assert not np.isnan([line.value or 0.0 for line in found.lines]).any()
+
+
+def test_lines_of_length_classes_stand_apart(tmp_path: Path) -> None:
+    contract = "{ttft_s: [{output_min: 4, p50: 5}, {input_max: 100, output_max: 3, p50: 5}], itl_s: [{input_max: 99, p50: 1}]}"
+    found = lines(verdict(tmp_path / "run", contract))
+    assert found["ttft_s p50 <= 5 up to 100 input tokens up to 3 output tokens"].counted == 600
+    for name in ("ttft_s p50 <= 5 from 4 output tokens", "itl_s p50 <= 1 up to 99 input tokens"):
+        assert found[name].reason == "no request of the run has this figure"

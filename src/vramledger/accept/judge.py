@@ -5,26 +5,42 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from vramledger.accept.beside import Beside
+from vramledger.accept.groups import groups
 from vramledger.accept.lines.about import RUN_JSON, About
 from vramledger.accept.lines.client import NAME as CLIENT
 from vramledger.accept.lines.client import client_line
+from vramledger.accept.lines.done import done_line
 from vramledger.accept.lines.goodput import goodput_line
 from vramledger.accept.lines.latency import latency_lines
+from vramledger.accept.lines.quality import quality_lines
 from vramledger.accept.lines.queue import queue_line
+from vramledger.accept.lines.server import server_lines
+from vramledger.accept.lines.service import service_lines
 from vramledger.accept.lines.success import success_line
 from vramledger.accept.matching import by_scenario, other_workload
 from vramledger.accept.offered import read_offered
 from vramledger.accept.reached import cut, reached
 from vramledger.accept.verdict import Line, Reached, Said, ScenarioVerdict, Verdict
+from vramledger.accept.work import work
 from vramledger.frozen import frozen
-from vramledger.plan.requirement import Requirement, Scenario
+from vramledger.plan.requirement import Form, Requirement, Scenario
 from vramledger.statistics.estimate import LEVEL
 
 if TYPE_CHECKING:
     from vramledger.record.run import Run
 
 _AS_ASKED: Final = "a run that reaches what the plan asks"
-_KINDS: Final = (latency_lines, success_line, queue_line, goodput_line)
+_KINDS: Final = (
+    latency_lines,
+    success_line,
+    queue_line,
+    goodput_line,
+    done_line,
+    server_lines,
+    service_lines,
+)
+_OF_A_SERVER: Final = "a model service shows nobody its servers and GPUs"
+_UNPROVEN: Final = "Goodput is latency-valid, quality unproven."
 
 
 def judge(
@@ -38,7 +54,9 @@ def judge(
     found = by_scenario(runs, plan)
     known = beside or Beside()
     scenarios = tuple(
-        _missing(each) if each.name not in found else _judged(each, found[each.name], known, level)
+        _judged(each, found[each.name], plan, known, level)
+        if each.name in found
+        else _missing(each)
         for each in plan.scenarios
     )
     return Verdict(plan.name, str(plan.form), scenarios, level, tuple(_notes(runs)))
@@ -53,20 +71,39 @@ def _missing(scenario: Scenario) -> ScenarioVerdict:
     return ScenarioVerdict(scenario.name, str(scenario.kind), None, None, 0, lines)
 
 
-def _judged(scenario: Scenario, run: "Run", beside: Beside, level: float) -> ScenarioVerdict:
+def _judged(
+    scenario: Scenario, run: "Run", plan: Requirement, beside: Beside, level: float
+) -> ScenarioVerdict:
     about = About(scenario, read_offered(run), level)
     load = reached(about)
     client = next(client_line(about))
     why = _open_reason(_short(about, run, beside, load), client)
-    lines = [line for kind in _KINDS for line in kind(about)]
+    lines = [_open(line, why) for kind in _KINDS for line in kind(about)]
+    if plan.form is Form.MODEL_SERVICE:
+        lines = [_of_a_service(line, scenario) for line in lines]
+    quality = tuple(quality_lines(about, plan.quality, beside))
+    done = work(about, quality)
     return ScenarioVerdict(
         name=scenario.name,
         kind=str(scenario.kind),
         run=run.path.name,
         origin=str(run.description.origin),
         offered=len(about.offered.found),
-        lines=(*(_open(line, why) for line in lines), client),
+        lines=(*lines, *quality, client),
         reached=load,
+        groups=groups(about),
+        work=done,
+        notes=(_UNPROVEN,) if done.quality_proven is False else (),
+    )
+
+
+def _of_a_service(line: Line, scenario: Scenario) -> Line:
+    """A line that only a server's own figures decide is not judgeable there, and does not fail."""
+    own = line.name in scenario.contract.server_lines or line.name.startswith("queue_s ")
+    if not own:
+        return line
+    return Line(
+        line.name, Said.NOT_JUDGEABLE, line.unit, threshold=line.threshold, reason=_OF_A_SERVER
     )
 
 

@@ -1,10 +1,12 @@
 """One run as it is judged: what was offered, in the order in which it was due."""
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from vramledger.accept.gaps import RequestGaps, gaps_by_request
 from vramledger.frozen import frozen
 from vramledger.methods.measured.contract import served_of
+from vramledger.methods.trialplan.decided import QUEUE, queue_times
 from vramledger.trial.conduct.latencies import Measured, measured
 from vramledger.trial.conduct.summary import Summary, summarise
 
@@ -29,6 +31,7 @@ class Offered:
     found: Measured
     served: "Served"
     gaps: RequestGaps
+    queue_untold: str = ""  # why nobody told how long each request was queued
 
     @property
     def due_s(self) -> "Floats":
@@ -59,4 +62,8 @@ def read_offered(run: "Run") -> Offered:
     summary, found = summarise(run), measured(run)
     order = np.argsort(found.columns["due_s"], kind="stable")
     ordered = found.taken(order)
-    return Offered(run, summary, ordered, served_of(ordered), gaps_by_request(run, order))
+    served = served_of(ordered)
+    queued, why = queue_times(run, found)
+    if queued is not None:
+        served = replace(served, latency={**served.latency, QUEUE: queued[order]})
+    return Offered(run, summary, ordered, served, gaps_by_request(run, order), why)

@@ -95,6 +95,10 @@ def judged(contract: Contract, served: Served) -> tuple[Line, ...]:
         amount = Amount("requests_per_hour", hourly, least)
         asked = f"{plain(least)} requests an hour"
         found.append(Line(asked, f"{hourly:,.0f}", hourly >= least, amount))
+    found += [
+        Line(asked, "not checked", None)
+        for asked in (*contract.server_lines, *contract.service_lines)
+    ]
     return tuple(found)
 
 
@@ -153,7 +157,7 @@ def _left_in_time(contract: Contract, served: Served) -> "Array":
 def _latency(name: str, limit: LatencyLimit, share: float, served: Served) -> Line:
     most = limit.percentiles[share]
     asked = line_words(name, limit, share)
-    if name == _ITL and limit.input_max is None:
+    if name == _ITL and limit.is_of_all:
         value, counted = served.gaps.at(share), int(served.gaps.events.sum())
     elif name in served.latency:
         seen = seen_of(name, limit, share, served)
@@ -171,8 +175,7 @@ def _latency(name: str, limit: LatencyLimit, share: float, served: Served) -> Li
 
 def line_words(name: str, limit: LatencyLimit, share: float) -> str:
     """A line of a latency in words."""
-    reach = "" if limit.input_max is None else f" up to {limit.input_max:,} input tokens"
-    return f"{name} p{share * 100:g} <= {plain(limit.percentiles[share])}{reach}"
+    return f"{name} p{share * 100:g} <= {plain(limit.percentiles[share])}{limit.reach}"
 
 
 def seen_of(name: str, limit: LatencyLimit, share: float, served: Served) -> "Array":
@@ -215,6 +218,13 @@ def _seen(name: str, most: float, served: Served) -> "Array":
 
 def in_class(limit: LatencyLimit, served: Served) -> "Array":
     """The requests that a row of limits is for."""
-    if limit.input_max is None:
-        return np.ones(len(served.ok), np.bool_)
-    return served.input_tokens <= limit.input_max
+    found: Array = np.ones(len(served.ok), np.bool_)
+    for tokens, least, most in (
+        (served.input_tokens, limit.input_min, limit.input_max),
+        (served.output_tokens, limit.output_min, limit.output_max),
+    ):
+        if least is not None:
+            found &= tokens >= least
+        if most is not None:
+            found &= tokens <= most
+    return found

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, Final
 from vramledger.accept.lines.about import REQUESTS, About
 from vramledger.accept.settling import in_words, more_requests
 from vramledger.accept.verdict import Line, Said, held
+from vramledger.methods.trialplan.decided import QUEUE
 from vramledger.plan.requirement import LatencyLimit
 from vramledger.simulate.judged import in_class, line_words, seen_of
 from vramledger.statistics.estimate import Estimate, percentile_of
@@ -16,11 +17,7 @@ if TYPE_CHECKING:
     Floats = np.ndarray[Any, np.dtype[Any]]
 
 _ITL: Final = "itl_s"
-_QUEUE: Final = "queue_s"
 _MICRO: Final = 1e6
-_UNTOLD: Final = {
-    _QUEUE: "no client sees how long a request was queued, and the server did not tell it request by request",
-}
 
 
 def latency_lines(about: About) -> Iterator[Line]:
@@ -40,7 +37,7 @@ def _line(
     if found is None:
         why = (
             reasons.get(name, "")
-            or _UNTOLD.get(name, "")
+            or (about.offered.queue_untold if name == QUEUE else "")
             or "no request of the run has this figure"
         )
         return Line(asked, Said.INCONCLUSIVE, "s", threshold=most, reason=why, records=(REQUESTS,))

@@ -13,7 +13,7 @@ from vramledger.methods.trialplan.decided import QUEUE
 from vramledger.methods.trialplan.draining import seconds_needed
 from vramledger.methods.trialplan.line_sample import LineSample, lengths_of_gaps, samples_of
 from vramledger.methods.trialplan.needed import requests_needed
-from vramledger.plan.requirement import Contract
+from vramledger.plan.requirement import Contract, LatencyLimit
 from vramledger.simulate.judged import Line, fewest_for, good_requests, line_words
 from vramledger.statistics.correlation import long_run_variance
 
@@ -30,6 +30,7 @@ TOLD: Final = (
     "tpot_s",
     "e2e_s",
 )  # what a trial is held against
+_ITL: Final = "itl_s"
 _STEP_S: Final = 1.0
 _UNSEEN: Final = "a trial is not held against it"
 _QUEUE: Final = "a trial is told how long each request was queued by stage times alone; give their log with --stages"
@@ -37,6 +38,7 @@ _CLOCK: Final = (
     "it turns on the hour at which the log's load begins, which the record of a trial does not hold; the same work as requests "
     "an hour can be decided"
 )
+_LENGTHS: Final = "a trial does not tell gaps by the length of answers"
 _MARGIN: Final = (
     "the simulator expects the figure at its limit, or no margin that a sample could show"
 )
@@ -120,12 +122,20 @@ def _needs(
 def _silent(contract: Contract, *, stages: bool) -> dict[str, str]:
     """Lines of latencies that a trial is not held against, with the reason."""
     return {
-        line_words(name, limit, share): _QUEUE if name == QUEUE else _UNSEEN
+        line_words(name, limit, share): why
         for name, limits in contract.latency.items()
         for limit in limits
         for share in limit.percentiles
-        if name not in TOLD and not (name == QUEUE and stages)
+        if (why := _why_silent(name, limit, stages=stages))
     }
+
+
+def _why_silent(name: str, limit: LatencyLimit, *, stages: bool) -> str:
+    if name == _ITL:
+        return "" if limit.is_by_input else _LENGTHS
+    if name == QUEUE:
+        return "" if stages else _QUEUE
+    return "" if name in TOLD else _UNSEEN
 
 
 def _share_need(

@@ -86,7 +86,7 @@ def _latency(
 ) -> LineSample | None:
     most, asked = limit.percentiles[share], line_words(name, limit, share)
     if name == _ITL:
-        told = gaps.get(limit.input_max)
+        told = gaps.get(limit.input_max) if limit.is_by_input else None
         return None if told is None else _sample(asked, share, most, told.seconds, told.events)
     if name not in served.latency:
         return None

@@ -21,6 +21,7 @@ NAMES: Final = ("ttft_s", "first_answer_s", "tpot_s", "e2e_s")
 _COLUMNS: Final = (
     "due_s", "dispatched_s", "first_content_s", "first_answer_s", "last_content_s", "done_s", "output_tokens_got",
     "input_tokens_got", "cached_tokens", "row", "input_tokens_asked", "output_tokens_asked", "tenant",
+    "http_status",
 )  # fmt: skip
 
 
