@@ -59,6 +59,7 @@ RUNS = (
     ("diagnose", "simulated"),
     ("diagnose", "trials/trial"),
     ("diagnose", "--server-log", "too-long.log", "--gpu", "L4"),
+    ("diagnose", "--metrics", "metrics.txt"),
     ("diagnose", "--server-log", "startup.log", "--gpu", "H100-80GB-SXM"),
     ("trial", "show", "ramp"),
     ("trial", "show", "soak"),

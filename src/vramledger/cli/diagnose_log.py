@@ -1,4 +1,4 @@
-"""``vram diagnose --server-log FILE``: a log instead of a run; the base installation is enough."""
+"""``vram diagnose --server-log FILE`` and ``--metrics``: a log or a page instead of a run; the base installation is enough."""
 
 import sys
 from collections.abc import Mapping
@@ -10,6 +10,7 @@ from vramledger.errors import BadInput, ExitCode
 
 _USED: Final = frozenset({"gpu", "model"})
 _STDIN: Final = "-"
+_FLAGS: Final = {"version": "engine-version", "prices": "price", "server_log": "server-log"}
 
 
 def show_log(
@@ -25,12 +26,7 @@ def show_log(
     from vramledger.diagnose.startup.judge import diagnose_file, diagnose_stream
     from vramledger.report.diagnosed_log import log_json, log_text
 
-    if run is not None:
-        raise BadInput("A run and --server-log ask different questions; ask one at a time.")
-    for name, value in stated.items():
-        if value not in (None, ()) and name not in _USED:
-            flag = {"version": "engine-version", "prices": "price"}.get(name, name)
-            raise BadInput(f"--{flag} has no part with --server-log; leave it out.")
+    _only(run, stated, "--server-log", _USED)
     asked = Asked(stated.get("gpu") or "", stated.get("model") or "")
     if source == _STDIN:
         found = diagnose_stream(sys.stdin.buffer, "the standard input", asked)
@@ -41,3 +37,33 @@ def show_log(
     else:
         show(log_text(found))
     return found.exit_code
+
+
+def show_page(
+    source: str, run: Path | None, stated: Mapping[str, Any], *, as_json: bool
+) -> ExitCode:
+    """Print what stands on a metrics page.
+
+    Raises:
+        BadInput: the page cannot be read, or an option is given that has no part in it.
+        CannotKnow: it has no metric of a known engine.
+    """
+    from vramledger.diagnose.pages.explain import explain
+    from vramledger.report.explained_page import page_json, page_text
+
+    _only(run, stated, "--metrics", frozenset())
+    found = explain(source)
+    if as_json:
+        show_json(page_json(found))
+    else:
+        show(page_text(found))
+    return found.exit_code
+
+
+def _only(run: Path | None, stated: Mapping[str, Any], asked: str, used: frozenset[str]) -> None:
+    if run is not None:
+        raise BadInput(f"A run and {asked} ask different questions; ask one at a time.")
+    for name, value in stated.items():
+        if value not in (None, ()) and name not in used:
+            flag = _FLAGS.get(name, name)
+            raise BadInput(f"--{flag} has no part with {asked}; leave it out.")
