@@ -1,4 +1,4 @@
-"""Seconds and memory of sealing and verifying an hour of records at 50 requests a second, each as a whole process.
+"""Seconds and memory of sealing, verifying and reporting an hour of records at 50 requests a second, each as a whole process.
 
 The same files hashed by nothing but SHA-256 are timed beside them, in turn, so that a busy machine slows all alike; medians count.
 Exit 1 when one takes more than 30 s or 1 GiB.
@@ -63,6 +63,7 @@ def rounds(made: Recorded, folder: Path) -> dict[str, list[tuple[float, float]]]
             ("SHA-256 of the run alone", (sys.executable, "-c", _HASHED, str(made.run))),
             ("vram verify --seal", seal),
             ("vram verify", (VRAM, "verify", str(out), "--key", f"{key}.pub", "--json")),
+            ("vram report", (VRAM, "report", str(made.run), "-o", str(folder / "report.html"))),
         ):
             found.setdefault(name, []).append(measured(*words))
         out.unlink()

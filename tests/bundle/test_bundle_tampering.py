@@ -16,7 +16,7 @@ from vramledger.bundle.archive import ordered, unpack, write_archive
 from vramledger.bundle.canonical import canonical_bytes, with_hash
 from vramledger.bundle.keys import PublicKey, new_key, read_private, read_public
 from vramledger.bundle.manifest import file_entries, files_in, sign
-from vramledger.bundle.verifying import verify
+from vramledger.bundle.verifying import Wanted, verify
 from vramledger.errors import BadInput
 
 CORRUPTIONS = 500
@@ -182,7 +182,7 @@ def test_a_signature_that_was_taken_off_is_missed(folder: Path) -> None:
 def test_who_seals_anew_has_another_key(folder: Path, key: PublicKey, tmp_path: Path) -> None:
     _made_faster(folder)
     _sealed_anew(folder, tmp_path / "forger")
-    found = wrong(verify(folder, key))
+    found = wrong(verify(folder, Wanted(key)))
     assert found[0][0] == "signature"
     assert found[1] == (
         "runs",

@@ -13,6 +13,7 @@ from recorded_runs import simulated_run, steps_of
 from recorded_trials import described, small_trial, standing
 from vramledger.calibrate.run_deployment import Stated
 from vramledger.plan.contract_json import contract_to_json
+from vramledger.plan.read import parse_plan
 from vramledger.plan.requirement import Contract, LatencyLimit
 from vramledger.record.document import Deployment, Origin
 from vramledger.record.outcome import Outcome
@@ -26,6 +27,15 @@ from vramledger.report.run_report.page import charts_of, to_html
 from vramledger.report.run_report.report_json import report_json
 
 CONTRACT = Contract({"ttft_s": (LatencyLimit(None, {0.5: 9.0, 0.99: 1.0}),)}, success=0.9)
+PLAN = """\
+name: both
+model: Qwen/Qwen3-8B
+workload: {input_tokens: {p50: 100, max: 100}, output_tokens: {p50: 3, max: 3}, requests_per_s: 5}
+scenarios:
+  daily: {kind: latency, contract: {ttft_s: {p50: 9}}}
+  nightly: {kind: latency, contract: {success: 0.9}}
+gpus: [H100-80GB-SXM]
+"""
 NOTHING = Stated()
 CARD = Stated(gpu="H100-80GB-SXM", model="Qwen/Qwen3-8B")
 
@@ -259,3 +269,34 @@ def test_all_text_can_be_read_and_all_lines_told_from_the_paper() -> None:
 def test_black_on_white_has_the_greatest_contrast() -> None:
     assert contrast("#000000", "#ffffff") == pytest.approx(21)
     assert contrast("#777777", "#ffffff") == pytest.approx(4.48, abs=0.01)
+
+
+def test_a_plan_that_is_named_judges_with_intervals_and_misses_what_has_no_run(
+    tmp_path: Path,
+) -> None:
+    plan = parse_plan(PLAN, "plan.yaml")
+    report = gathered("r", [trial(tmp_path / "r", scenario="daily")], CARD, plan=plan)
+    assert [each.scenario for each in report.missing] == ["nightly"]
+    seen = read(to_html(report)).tables
+    head, *lines, _client = seen["Contract of daily: INCONCLUSIVE"]
+    assert head == ["verdict", "asked", "found", "95 % interval", "why"]
+    assert {row[0] for row in lines} == {
+        "INCONCLUSIVE"
+    }  # four requests are far from the plan's rate
+    assert "requests a second: 1 reached, 5 asked" in lines[0][4]
+    assert "Would settle it: " in lines[0][4]
+    (row, client) = seen["Contract of nightly: INCONCLUSIVE"][1:]
+    assert row == [
+        "INCONCLUSIVE", "success >= 90.00%", "",
+        "no run of the scenario nightly was given. Would settle it: a run of it: vram trial run PLAN --scenario nightly.",
+    ]  # fmt: skip
+    assert client[1] == "the client kept up"
+    assert report.verdict is Verdict.INCONCLUSIVE
+
+
+def test_what_an_imported_file_says_of_itself_stands_in_its_titles(tmp_path: Path) -> None:
+    told = {"tool": "other", "claimed_origin": "simulated"}
+    run = trial(tmp_path / "r", origin=Origin.IMPORTED, imported=told)
+    report = gathered("r", [run], CARD)
+    assert report.mark == " (imported, simulated)"
+    assert read(to_html(report)).texts["h1"] == ["Report: r (imported, simulated)"]

@@ -139,9 +139,18 @@ class RunReport:
         return self.description.origin
 
     @property
+    def words(self) -> tuple[str, ...]:
+        """What it is where no server was measured here; of what was imported, what its file says of itself too."""
+        told = (self.description.model_extra or {}).get("imported")
+        claimed = told.get("claimed_origin") if isinstance(told, dict) else None
+        found = [] if self.origin is Origin.MEASURED else [self.origin.value]
+        found += [claimed] if claimed in (Origin.REHEARSED, Origin.SIMULATED) else []
+        return tuple(dict.fromkeys(found))
+
+    @property
     def mark(self) -> str:
-        """What each of its titles carries where no server of ours was measured."""
-        return "" if self.origin is Origin.MEASURED else f" ({self.origin.value})"
+        """What each of its titles carries where no server was measured here."""
+        return f" ({', '.join(self.words)})" if self.words else ""
 
 
 @frozen
@@ -198,7 +207,13 @@ class Report:
         """Of all runs. What was changed since it was sealed decides nothing."""
         if self.seal is not None and self.seal.unchanged is not True:
             return Verdict.INCONCLUSIVE
-        return whole([each.ruling.verdict for each in (*self.runs, *self.missing)])
+        return whole([each.verdict for each in self.rulings])
+
+    @property
+    def rulings(self) -> tuple[Ruling, ...]:
+        """Of the runs, then of the scenarios without one."""
+        runs = tuple(each.ruling for each in self.runs)
+        return (*runs, *(each.ruling for each in self.missing))
 
     @property
     def origins(self) -> tuple[Origin, ...]:
@@ -208,5 +223,5 @@ class Report:
     @property
     def mark(self) -> str:
         """What titles about all runs carry."""
-        said = [each.value for each in self.origins if each is not Origin.MEASURED]
+        said = sorted({word for run in self.runs for word in run.words})
         return f" ({', '.join(said)})" if said else ""

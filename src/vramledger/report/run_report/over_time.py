@@ -104,7 +104,13 @@ def _level(role: str, edges: list[float], found: Binned) -> Iterator[Curve]:
 
 def _gpu_strip(edges: list[float], found: Mapping[str, Binned]) -> Strip:
     curves = tuple(
-        _steps(name, _GPU_ROLES[number % len(_GPU_ROLES)], edges, each.high / _GIB)
+        _steps(
+            name,
+            _GPU_ROLES[number % len(_GPU_ROLES)],
+            edges,
+            each.high / _GIB,
+            ("", "dash", "dot")[number // len(_GPU_ROLES) % 3],
+        )
         for number, (name, each) in enumerate(found.items())
     )
     return Strip("GPU memory in use, GiB", _count_axis(each.y for each in curves), curves)
@@ -136,8 +142,8 @@ def _in_windows(bands: Bands, values: Any, windows: int) -> Any:
     return whole
 
 
-def _steps(name: str, role: str, edges: list[float], values: Any) -> Curve:
-    return Curve(name, role, Kind.STEPS, edges, values.tolist())
+def _steps(name: str, role: str, edges: list[float], values: Any, dash: str = "") -> Curve:
+    return Curve(name, role, Kind.STEPS, edges, values.tolist(), dash=dash)
 
 
 def _count_axis(values: Iterable[Iterable[float]]) -> Axis:

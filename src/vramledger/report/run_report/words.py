@@ -34,22 +34,18 @@ def _reason(report: Report) -> str:
         return "the bundle is not as it was sealed, so it decides nothing."
     if not report.runs:
         return "there is no run."
-    named = [
-        each for each in (*report.runs, *report.missing) if each.ruling.verdict is report.verdict
-    ]
+    named = [each for each in report.rulings if each.verdict is report.verdict]
     if report.verdict is Verdict.PASS:
-        count = sum(len(run.ruling.lines) for run in report.runs)
+        count = sum(len(each.lines) for each in report.rulings)
         return (
             "the one line of the contract holds."
             if count == 1
             else f"all {count} lines of the contract hold."
         )
-    lines = [
-        each.name for one in named for each in one.ruling.lines if each.verdict is report.verdict
-    ]
+    lines = [each.name for one in named for each in one.lines if each.verdict is report.verdict]
     if report.verdict is Verdict.FAIL:
         return f"the contract is not kept at {_listed(lines)}."
-    why = next((one.ruling.why for one in named if one.ruling.why), "")
+    why = next((one.why for one in named if one.why), "")
     return f"{why[0].lower()}{why[1:]}" if why else f"not decided: {_listed(lines)}."
 
 
