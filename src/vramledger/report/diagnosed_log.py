@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import Any, Final
 
-from vramledger.diagnose.startup.judge import Diagnosed
+from vramledger.diagnose.startup.diagnosed import Diagnosed
 from vramledger.diagnose.told import Told
 from vramledger.errors import ExitCode
 from vramledger.report.number import rounded

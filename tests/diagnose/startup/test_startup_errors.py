@@ -3,9 +3,10 @@
 import pytest
 
 from vramledger.diagnose.startup.account import Asked
+from vramledger.diagnose.startup.diagnosed import Diagnosed
 from vramledger.diagnose.startup.error import KnownError
 from vramledger.diagnose.startup.errors import ERRORS
-from vramledger.diagnose.startup.judge import Diagnosed, judged
+from vramledger.diagnose.startup.judge import judged
 from vramledger.diagnose.startup.nearest import nearest_error
 from vramledger.diagnose.startup.scan import Scanner
 from vramledger.engine.vllm.log.lines import parse_lines

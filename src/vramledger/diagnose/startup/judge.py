@@ -6,43 +6,23 @@ from pathlib import Path
 from typing import BinaryIO, Final
 
 from vramledger.diagnose.startup.account import Account, Asked, account_of
+from vramledger.diagnose.startup.came_up import came_up
+from vramledger.diagnose.startup.diagnosed import Diagnosed, earlier_starts
 from vramledger.diagnose.startup.error import Facts, Hit, Said, amounts
-from vramledger.diagnose.startup.nearest import nearest_error
-from vramledger.diagnose.startup.phases import BEGINNING, SERVING
+from vramledger.diagnose.startup.not_known import not_known
+from vramledger.diagnose.startup.phases import SERVING
 from vramledger.diagnose.startup.quoted import quoted
 from vramledger.diagnose.startup.scan import Scan, Scanner, Start
-from vramledger.diagnose.told import Amount, Change, Told
+from vramledger.diagnose.told import Told
 from vramledger.engine.launch import Launch
 from vramledger.engine.vllm.log.launch import launch_from_log
 from vramledger.engine.vllm.log.lines import LogLine, lines_of, parse_lines, read_lines
 from vramledger.engine.vllm.log.startup import StartupLog, parse_startup
 from vramledger.errors import BadInput, ExitCode, VramError
-from vramledger.evidence import Basis
-from vramledger.frozen import frozen
-from vramledger.ledger.measured import Comparison
 
-HEALTHY: Final = "started"
-UNKNOWN: Final = "unknown"
-UNKNOWN_ERROR: Final = "S100"
-UNFINISHED: Final = "S101"
 _SURE: Final = (0.95, 0.85, 0.6)  # by the rank of the error
 _OTHERS: Final = 0.5
 _MOST_OTHERS: Final = 4
-_TITLES: Final = {"vllm": "vLLM", "sglang": "SGLang"}
-
-
-@frozen
-class Diagnosed:
-    """What a log comes to. `exit_code` 0: it started and nothing broke; 1: it failed; 3: nobody can know from this log."""
-
-    where: str
-    scan: Scan
-    version: str | None
-    findings: tuple[Told, ...]
-    exit_code: ExitCode
-    more_memory: str  # yes, no or unknown: whether more of it would have made it start
-    why: str
-    compared: tuple[Comparison, ...] = ()
 
 
 def diagnose_file(path: Path, asked: Asked) -> Diagnosed:
@@ -100,8 +80,8 @@ def judged(scan: Scan, log: StartupLog | None, where: str, asked: Asked) -> Diag
     if causes:
         return _failed(scan, causes, facts, where, asked)
     if scan.last.healthy or (scan.last.made and not scan.last.last_errors):
-        return _healthy(scan, facts, where, asked)
-    return _unknown(scan, facts, where)
+        return came_up(scan, facts, where, asked)
+    return not_known(scan, facts, where)
 
 
 def _facts(scan: Scan, log: StartupLog | None, launch: Launch | None) -> Facts:
@@ -181,7 +161,7 @@ def _finding(hit: Hit, said: Said, scan: Scan, account: Account, *, first: bool)
     )
     seen = f"Line {hit.line.number}{times}: {quoted(hit.line.text)}"
     score = _SURE[min(hit.error.rank, len(_SURE) - 1)] * (1.0 if first else _OTHERS)
-    supports = (seen, *said.arithmetic, *account.supports, *_earlier(scan, first=first))
+    supports = (seen, *said.arithmetic, *account.supports, *earlier_starts(scan, first=first))
     return Told(
         id=hit.error.id,
         severity=(hit.error.severity if scan.last.healthy else "error") if first else "warning",
@@ -194,137 +174,4 @@ def _finding(hit: Hit, said: Said, scan: Scan, account: Account, *, first: bool)
         unseen=(*said.unseen, *account.unseen),
         change=said.change,
         amounts=amounts(hit),
-    )
-
-
-def _earlier(scan: Scan, *, first: bool) -> tuple[str, ...]:
-    if not first or not scan.earlier:
-        return ()
-    failed = sum(not start.healthy for start in scan.earlier)
-    count = len(scan.earlier)
-    ended = (
-        "all of them failed"
-        if failed == count
-        else f"{failed} of them failed"
-        if failed
-        else "all of them came up"
-    )
-    return (
-        f"The log holds {count} earlier start{'s' if count > 1 else ''} ({ended}); the last one is judged.",
-    )
-
-
-def _healthy(scan: Scan, facts: Facts, where: str, asked: Asked) -> Diagnosed:
-    account = account_of(facts.log, facts.launch, scan.card, asked, None, failed=False)
-    engine = _TITLES.get(scan.engine or "", scan.engine) or "The server"
-    named = f"{engine} {facts.version}" if facts.version and scan.engine else engine
-    supports = (
-        *(
-            f"{label}: {_figure(value)} {unit} (line {line})."
-            for label, unit, value, line in scan.last.figures
-        ),
-        *_printed(facts),
-        *account.supports,
-    )
-    told = Told(
-        id="S00",
-        severity="silent",
-        cause=HEALTHY,
-        message=f"{named} came up{', and was later shut down in order' if scan.last.stopping else ''}; no known error is in the log.",
-        score=0.95,
-        confidence=0.95 if not account.contradicts else 0.8,
-        supports=(*supports, *_earlier(scan, first=True)),
-        contradicts=account.contradicts,
-        unseen=account.unseen
-        if scan.last.healthy
-        else (
-            "Whether the server before the engine listened; the log ends before that.",
-            *account.unseen,
-        ),
-        amounts=tuple(
-            Amount(label, value, unit, Basis.MEASURED, f"line {line} of the log")
-            for label, unit, value, line in scan.last.figures
-        ),
-    )
-    why = "The server came up; what it lacks under load a log does not say. A trial would."
-    return Diagnosed(
-        where, scan, facts.version, (told,), ExitCode.HOLDS, "unknown", why, account.compared
-    )
-
-
-_READINGS: Final = (
-    ("weights_gib", "Weights", "GiB"),
-    ("activation_gib", "Activation peak", "GiB"),
-    ("kv_cache_gib", "Memory for the KV cache", "GiB"),
-    ("cuda_graph_gib", "CUDA graphs", "GiB"),
-    ("kv_tokens", "KV cache", "tokens"),
-    ("max_concurrency", "Requests of full length at once", ""),
-)
-
-
-def _printed(facts: Facts) -> tuple[str, ...]:
-    """Memory lines of vLLM, each as a sentence with its line."""
-    if facts.log is None:
-        return ()
-    found = []
-    for name, label, unit in _READINGS:
-        readings = facts.log.all(name)
-        if readings:
-            last = readings[-1]
-            found.append(
-                f"{label}: {_figure(last.value)}{f' {unit}' if unit else ''} (line {last.line.number})."
-            )
-    return tuple(found)
-
-
-def _figure(value: float) -> str:
-    return f"{value:,.0f}" if value.is_integer() else f"{value:,.2f}"
-
-
-def _unknown(scan: Scan, facts: Facts, where: str) -> Diagnosed:
-    """A log that ends in nothing that is known: its last error, and what would be needed."""
-    start = scan.last
-    supports = [f"Line {line.number}: {quoted(line.text)}" for line in start.last_errors[-3:]]
-    change, unseen = None, ["Whether it failed or was still starting."]
-    if start.last_errors:
-        last = start.last_errors[-1]
-        near = nearest_error(last.text)
-        message = (
-            f"The log ends in an error that is not known, while {start.phase}: {quoted(last.text)}"
-        )
-        unseen = ["What this error means; it is not in the list of known errors."]
-        if near is not None:
-            supports.append(
-                f"The nearest known error is {near.id} ({near.cause.replace('-', ' ')}), which it may not be: {quoted(near.samples[0])}"
-            )
-    elif scan.engine is None and start.phase == BEGINNING:
-        message = "No line of the log is known: neither an engine's start nor an error."
-        change = Change(
-            "give the log from the engine's first line on (docker logs NAME, kubectl logs --previous POD, journalctl -u UNIT)"
-        )
-    else:
-        message = f"The log ends while the engine is {start.phase}; it has neither an error nor a server that is ready."
-        change = Change(
-            "give the rest of the log; if there is none, look for a kill: dmesg, kubectl describe pod, docker inspect"
-        )
-    told = Told(
-        UNKNOWN_ERROR if start.last_errors else UNFINISHED,
-        "warning",
-        UNKNOWN,
-        message,
-        0.2,
-        0.2,
-        tuple(supports),
-        (),
-        tuple(unseen),
-        change,
-    )
-    return Diagnosed(
-        where,
-        scan,
-        facts.version,
-        (told,),
-        ExitCode.CANNOT_KNOW,
-        "unknown",
-        "Why it did not start is not known.",
     )

@@ -6,7 +6,7 @@ from math import ceil
 from typing import Final
 
 from vramledger.diagnose.startup.error import Facts, Said, gib, row
-from vramledger.diagnose.startup.errors.memory import twice_the_gpus
+from vramledger.diagnose.startup.more_room import twice_the_gpus
 from vramledger.diagnose.startup.phases import AFTER_CACHE, LOADING, PROFILING, SERVING
 from vramledger.diagnose.told import Change
 from vramledger.frozen import frozen

@@ -1,92 +1,15 @@
 """vLLM's own refusals for want of memory: its sentences name what is needed and what is there."""
 
 from collections.abc import Mapping
-from math import ceil, floor
+from math import floor
 from typing import Final
 
 from vramledger.diagnose.startup.error import Facts, Said, number, plain, row
+from vramledger.diagnose.startup.more_room import fewer_batch_tokens, more_share
+from vramledger.diagnose.startup.one_request import one_request, one_request_by_tokens
 from vramledger.diagnose.told import Change
-from vramledger.units import GIB, KIB
 
-_BLOCK: Final = 16
-_MOST: Final = 0.97  # a larger utilization leaves nothing for what is allocated later
 _ROOM_GIB: Final = 0.25  # beside what was missing, so that a cache of some use is left
-_DEFAULT_SHARE: Final = 0.92
-
-
-def _request(groups: Mapping[str, str], facts: Facts) -> Said:
-    """One request of full length needs more KV cache than there is."""
-    length, needed, there = (
-        number(groups.get(name)) for name in ("len_tokens", "needed_gib", "there_gib")
-    )
-    stated = number(groups.get("largest_tokens"))
-    if length is None or needed is None or there is None:
-        return Said("One request of max_model_len does not fit into the KV cache.")
-    fits = int(stated) if stated else largest_length(length, needed, there)
-    said = [f"A request of {length:,.0f} tokens needs {needed:g} GiB of KV cache and {there:g} GiB are there: {max(needed - there, 0):.2f} GiB are missing on each GPU."]  # fmt: skip
-    if needed > 0.05:
-        said.append(f"That is {needed * GIB / KIB / length:.1f} KiB a token on each GPU.")
-    if fits <= 0:
-        return Said(
-            "Nothing is left for the KV cache, so no length fits.",
-            tuple(said),
-            _more_share(facts, needed - there),
-        )
-    said.append(_length_sentence(fits, stated=stated is not None))
-    share = _more_share(facts, needed - there)
-    if share is not None:
-        said.append(
-            f"To keep the length, {share.text} would close the gap instead, if that memory is free at the start."
-        )
-    change = Change(f"--max-model-len {fits}", "max-model-len", str(fits)) if fits > 0 else share
-    return Said(
-        f"One request of max_model_len ({length:,.0f} tokens) does not fit into the KV cache.",
-        tuple(said),
-        change,
-    )
-
-
-def _length_sentence(fits: int, *, stated: bool) -> str:
-    if stated:
-        return f"By the engine's own estimate {fits:,} tokens fit."
-    return f"By proportion {fits:,} tokens fit; with sliding windows or recurrent state it can be more or less."
-
-
-def largest_length(length: float, needed: float, there: float) -> int:
-    """Tokens that fit by proportion, in whole blocks of 16."""
-    if needed <= 0 or there <= 0:
-        return 0
-    return floor(length * min(there / needed, 1.0) / _BLOCK) * _BLOCK
-
-
-def _more_share(facts: Facts, missing_gib: float) -> Change | None:
-    """The utilization that has so much more for the cache; None where it would be too large, or the card is not known."""
-    total = facts.reading("total_gib") or number(facts.oom.get("total_gib"))
-    if total is None or total <= 0:
-        return None
-    share = (
-        facts.setting("gpu-memory-utilization") or facts.reading("utilization") or _DEFAULT_SHARE
-    )
-    wanted = ceil(100 * (share + missing_gib / total)) / 100
-    if not share < wanted <= _MOST:
-        return None
-    return Change(
-        f"--gpu-memory-utilization {wanted:.2f}", "gpu-memory-utilization", f"{wanted:.2f}"
-    )
-
-
-def _request_v0(groups: Mapping[str, str], _: Facts) -> Said:
-    fits = int(number(groups["kv_tokens"]) or 0)
-    length = number(groups["len_tokens"]) or 0
-    change = Change(f"--max-model-len {fits}", "max-model-len", str(fits)) if fits else None
-    said = (
-        f"A request of max_model_len has {length:,.0f} tokens and the KV cache holds {fits:,}.",
-    )
-    return Said(
-        f"One request of max_model_len ({length:,.0f} tokens) does not fit into the KV cache.",
-        said,
-        change,
-    )
 
 
 def _free_memory(groups: Mapping[str, str], facts: Facts) -> Said:
@@ -132,7 +55,7 @@ def _no_cache(_: Mapping[str, str], facts: Facts) -> Said:
             said.append(f"{value:.2f} GiB are {text}.")
     if left is None:
         unseen = ("How much is missing: the log has no 'Available KV cache memory' line.",)
-        change = _more_share(facts, 1.0) or _fewer_batch_tokens(facts)
+        change = more_share(facts, 1.0) or fewer_batch_tokens(facts)
         return Said(
             "Weights and activations alone take the whole budget, so that nothing is left for the KV cache.",
             tuple(said),
@@ -145,29 +68,12 @@ def _no_cache(_: Mapping[str, str], facts: Facts) -> Said:
         if left < 0
         else f"{left:.2f} GiB were left for the cache."
     )
-    change = _more_share(facts, missing) or _fewer_batch_tokens(facts)
+    change = more_share(facts, missing) or fewer_batch_tokens(facts)
     return Said(
         "Weights and activations alone take the whole budget, so that nothing is left for the KV cache.",
         tuple(said),
         change,
     )
-
-
-def _fewer_batch_tokens(facts: Facts) -> Change:
-    """A smaller activation peak, where the token budget is known; else twice the GPUs."""
-    tokens = facts.setting("max-num-batched-tokens") or facts.reading("max_num_batched_tokens")
-    if tokens is not None and tokens >= 4096:
-        half = str(int(tokens) // 2)
-        return Change(f"--max-num-batched-tokens {half}", "max-num-batched-tokens", half)
-    return twice_the_gpus(facts)
-
-
-def twice_the_gpus(facts: Facts) -> Change:
-    """The split over twice as many GPUs."""
-    size = int(facts.setting("tensor-parallel-size") or facts.setting("tp_size") or 1)
-    wanted = str(2 * max(size, 1))
-    flag = "tp-size" if facts.engine == "sglang" else "tensor-parallel-size"
-    return Change(f"--{flag} {wanted}", flag, wanted)
 
 
 def _profiling(groups: Mapping[str, str], _: Facts) -> Said:
@@ -233,7 +139,7 @@ ROWS: Final = (
         "S01", "one-request-does-not-fit",
         r"max(?:imum)? seq(?:uence)? len(?:gth)? \((?P<len_tokens>[\d,]+)\),? ?\(?(?P<needed_gib>[\d.]+) Gi?B (?:of )?KV cache (?:is|are) needed,?"
         r".*?available KV cache memory \((?P<there_gib>-?[\d.]+) Gi?B\)(?:.*?estimated maximum model length is (?P<largest_tokens>[\d,]+))?",
-        _request,
+        one_request,
         "ValueError: To serve at least one request with the model's max seq len (131072), (16.0 GiB KV cache is needed, which is larger than the available KV cache memory (3.84 GiB). Based on the available memory, the estimated maximum model length is 31456.",
         "ValueError: To serve at least one request with the models's max seq len (131072), (24.00 GiB KV cache is needed, which is larger than the available KV cache memory (9.97 GiB). Try increasing `gpu_memory_utilization` or decreasing `max_model_len` when initializing the engine.",
         cues=("kv cache is needed", "kv cache are needed", "kv cache memory is needed"), rank=0, memory=True,
@@ -241,7 +147,7 @@ ROWS: Final = (
     row(
         "S02", "one-request-does-not-fit",
         r"max seq len \((?P<len_tokens>\d+)\) is larger than the maximum number of tokens that can be stored in (?:the )?KV cache \((?P<kv_tokens>\d+)\)",
-        _request_v0,
+        one_request_by_tokens,
         "ValueError: The model's max seq len (32768) is larger than the maximum number of tokens that can be stored in KV cache (21872). Try increasing `gpu_memory_utilization` or decreasing `max_model_len` when initializing the engine.",
         cues=("is larger than the maximum number of tokens",), rank=0, memory=True,
     ),
