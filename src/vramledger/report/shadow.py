@@ -38,6 +38,8 @@ def side_line(told: Told) -> str:
 def asked_line(found: Shadow) -> str:
     """How many prompts, and how they were put."""
     style = found.style
+    if style is None:
+        return f"{found.answered} of {found.requests} requests at temperature 0 answered by both ({found.source})"
     return (
         f"{found.answered} of {found.requests} prompts answered by both ({found.source}), {style.api}, up to "
         f"{style.max_tokens} tokens, temperature 0"
@@ -86,10 +88,11 @@ def _failures(side: str, errors: Mapping[str, int]) -> Iterator[str]:
 
 def _median(found: Figures) -> str:
     """Of the first difference, which may lie beyond the ends of the answers."""
-    return _banded(found.first_difference, _whole)
+    return banded(found.first_difference, _whole)
 
 
-def _banded(found: Estimate, show: Callable[[float], str]) -> str:
+def banded(found: Estimate, show: Callable[[float], str]) -> str:
+    """An estimate with its interval."""
     if found.value is None:
         return "not reached" if found.low is None else f"beyond {show(found.low)}"
     low = show(found.low) if found.low is not None else _UNKNOWN
@@ -97,7 +100,8 @@ def _banded(found: Estimate, show: Callable[[float], str]) -> str:
     return f"{show(found.value)} ({low}..{high})"
 
 
-def _percent(value: float) -> str:
+def percent(value: float) -> str:
+    """A share."""
     return f"{value:.2%}"
 
 
@@ -109,22 +113,23 @@ def _whole(value: float) -> str:
     return f"{value:.0f}"
 
 
-def _signed(value: float) -> str:
+def signed(value: float) -> str:
+    """A difference."""
     return f"{value:+.1f}"
 
 
 def _distribution(found: Figures, which: Estimate) -> str:
-    return _banded(which, _nats) if found.places else "not told"
+    return banded(which, _nats) if found.places else "not told"
 
 
 _ROWS: Final[tuple[tuple[str, Callable[[Figures], str]], ...]] = (
-    ("{unit} that agree, in equal context", lambda f: _banded(f.token_agreement, _percent)),
-    ("{unit} before the first difference", lambda f: _banded(f.kept, _percent)),
-    ("answers exactly the same", lambda f: _banded(f.exact, _percent)),
+    ("{unit} that agree, in equal context", lambda f: banded(f.token_agreement, percent)),
+    ("{unit} before the first difference", lambda f: banded(f.kept, percent)),
+    ("answers exactly the same", lambda f: banded(f.exact, percent)),
     ("half have parted by place", _median),
     ("KL of the next token, nats, at least", lambda f: _distribution(f, f.kl)),
     ("Jensen-Shannon, nats, at least", lambda f: _distribution(f, f.js_low)),
     ("Jensen-Shannon, nats, at most", lambda f: _distribution(f, f.js_high)),
-    ("longer by tokens an answer", lambda f: _banded(f.longer, _signed)),
+    ("longer by tokens an answer", lambda f: banded(f.longer, signed)),
     ("prompts", lambda f: str(f.pairs)),
 )

@@ -8,10 +8,11 @@ from vramledger.methods.shadow.figures import Figures
 from vramledger.methods.shadow.intervals import Estimate
 from vramledger.methods.shadow.pair import Pair
 from vramledger.methods.shadow.result import Shadow
+from vramledger.methods.shadow.side import Style
 from vramledger.report.number import rounded
 
-_DIGITS: Final = 6
-_BOOTSTRAP: Final = "bootstrap over prompts, 95 %"
+DIGITS: Final = 6
+BOOTSTRAP: Final = "bootstrap over prompts, 95 %"
 _NO_UPPER: Final = "the likeliest tokens alone do not bound it above; the Jensen-Shannon divergence is bounded on both sides"
 
 
@@ -38,10 +39,7 @@ def shadow_json(found: Shadow) -> dict[str, Any]:
         "asked": {
             "prompts": found.source,
             "prompts_sha256": found.prompts_sha256,
-            "api": found.style.api,
-            "max_tokens": found.style.max_tokens,
-            "top_logprobs": found.style.top,
-            "seed": found.style.seed,
+            **_style(found.style),
         },
         "requests": {
             "asked": found.requests,
@@ -57,49 +55,61 @@ def shadow_json(found: Shadow) -> dict[str, Any]:
         "remarks": list(found.remarks),
         "compared": [_pair(each) for each in found.pairs],
         "texts": [{"number": place, **asdict(each)} for place, each in found.texts.items()],
+        "mirror": None,
+    }
+
+
+def _style(style: Style | None) -> dict[str, Any]:
+    """How requests were put; live traffic was put as it came."""
+    return {
+        "api": None if style is None else style.api,
+        "max_tokens": None if style is None else style.max_tokens,
+        "top_logprobs": None if style is None else style.top,
+        "seed": None if style is None else style.seed,
     }
 
 
 def _figures(found: Figures, basis: str) -> dict[str, Any]:
     return {
-        "token_agreement": _estimate(
-            found.token_agreement, basis, f"{_BOOTSTRAP}; the exact interval where it is wider"
+        "token_agreement": estimate(
+            found.token_agreement, basis, f"{BOOTSTRAP}; the exact interval where it is wider"
         ),
-        "token_agreement_with_failures": rounded(found.pessimistic, _DIGITS),
-        "kept_tokens": _estimate(found.kept, basis, _BOOTSTRAP),
-        "exact": _estimate(found.exact, basis, "Wilson, 95 %"),
+        "token_agreement_with_failures": rounded(found.pessimistic, DIGITS),
+        "kept_tokens": estimate(found.kept, basis, BOOTSTRAP),
+        "exact": estimate(found.exact, basis, "Wilson, 95 %"),
         "parted": found.parted,
-        "first_divergence_median": _estimate(
+        "first_divergence_median": estimate(
             found.first_difference, basis, "Kaplan-Meier, log-log interval, 95 %"
         ),
         "kl": {
-            **_estimate(found.kl, basis, f"lower bound, tails lumped; {_BOOTSTRAP}"),
+            **estimate(found.kl, basis, f"lower bound, tails lumped; {BOOTSTRAP}"),
             "upper": None,
             "upper_reason": _NO_UPPER,
             "places": found.places,
             "unlisted_mass": _value(found.unlisted),
         },
         "js": {
-            "lower": _estimate(found.js_low, basis, f"tails lumped; {_BOOTSTRAP}"),
-            "upper": _estimate(found.js_high, basis, f"tails disjoint; {_BOOTSTRAP}"),
+            "lower": estimate(found.js_low, basis, f"tails lumped; {BOOTSTRAP}"),
+            "upper": estimate(found.js_high, basis, f"tails disjoint; {BOOTSTRAP}"),
         },
         "lengths": {
             "a_mean_tokens": rounded(found.length_a),
             "b_mean_tokens": rounded(found.length_b),
-            "difference_tokens": _estimate(found.longer, basis, f"paired, B less A; {_BOOTSTRAP}"),
+            "difference_tokens": estimate(found.longer, basis, f"paired, B less A; {BOOTSTRAP}"),
         },
     }
 
 
-def _estimate(found: Estimate, basis: str, source: str) -> dict[str, Any]:
+def estimate(found: Estimate, basis: str, source: str) -> dict[str, Any]:
+    """A figure with its interval, or why there is none."""
     if found.value is None:
         return {"value": None, "low": rounded(found.low), "high": None, "reason": found.reason}
-    low, high = (rounded(each, _DIGITS) for each in (found.low, found.high))
+    low, high = (rounded(each, DIGITS) for each in (found.low, found.high))
     return {"value": _value(found), "low": low, "high": high, "basis": basis, "source": source}
 
 
 def _value(found: Estimate) -> float | None:
-    return rounded(found.value, _DIGITS)
+    return rounded(found.value, DIGITS)
 
 
 def _pair(found: Pair) -> dict[str, Any]:
@@ -110,5 +120,5 @@ def _pair(found: Pair) -> dict[str, Any]:
         "exact": found.exact,
         "length_a_tokens": found.length_a,
         "length_b_tokens": found.length_b,
-        "kl": rounded(found.kl_low / found.places, _DIGITS) if found.places else None,
+        "kl": rounded(found.kl_low / found.places, DIGITS) if found.places else None,
     }

@@ -55,7 +55,7 @@ def told(found: Shadow, out: Path | None, html: Path | None, *, as_json: bool) -
     """Print and write a result."""
     document = shadow_json(found)
     if out is not None:
-        _write(out, document)
+        write_result(out, document)
     if html is not None:
         from vramledger.report.shadow_html.page import to_html
 
@@ -73,7 +73,12 @@ def _read_from(asked: ShadowAsked) -> list[Path]:
     return [each for each in (asked.prompts, asked.recorded) if each is not None]
 
 
-def _write(path: Path, document: dict[str, Any]) -> None:
+def write_result(path: Path, document: dict[str, Any]) -> None:
+    """The result as a file that appears whole.
+
+    Raises:
+        BadInput: it cannot be written.
+    """
     import json
 
     from vramledger.record.durable import replace_file

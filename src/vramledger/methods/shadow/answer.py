@@ -48,6 +48,6 @@ class Answer:
         return len(self.steps) if self.output_tokens is None else self.output_tokens
 
 
-def token_hash(token: bytes) -> str:
-    """What stands for a token. Whoever has the tokenizer can find the token again: it hides no text from them."""
-    return blake2b(token, digest_size=_BYTES).hexdigest()
+def token_hash(token: bytes, key: bytes = b"") -> str:
+    """What stands for a token. Without a key, whoever has the tokenizer can find the token again: it hides no text from them."""
+    return blake2b(token, digest_size=_BYTES, key=key).hexdigest()

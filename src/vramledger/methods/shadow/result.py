@@ -23,14 +23,14 @@ class Shadow:
     """`found` is B against A, `noise` A against itself; `texts` goes by the number of the prompt.
 
     `unit` says what was compared: "tokens", or "words" where a server tells no tokens. `prompt_tokens_differ` counts the prompts that
-    the two count differently, None where either counts none.
+    the two count differently, None where either counts none. `style` and the hash are None where the prompts were live traffic.
     """
 
     a: Told
     b: Told
-    style: Style
+    style: Style | None
     source: str
-    prompts_sha256: str
+    prompts_sha256: str | None
     requests: int
     answered: int  # by both
     unsent: int
