@@ -71,22 +71,26 @@ class ClientSide(asyncio.Protocol):
         self._open_ones = open_ones
         self._server: ServerSide | None = None
         self._unreached: str | None = None
+        self._early: list[bytes] | None = []  # what came before A was there
         self._blind = False
         self._over = False
 
     # The event loop calls these.
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        """A client is there; nothing is read before A is."""
+        """A client is there; what it sends waits until A is."""
         self._transport = cast("asyncio.Transport", transport)
         self._transport.set_write_buffer_limits(high=_BUFFER)
         _undelayed(self._transport)
         self._open_ones.add(self)
-        self._transport.pause_reading()
         self._connecting = asyncio.get_running_loop().create_task(self._connect())
 
     def data_received(self, data: bytes) -> None:
         """To A; then whoever looks on."""
+        if self._early is not None:
+            self._early.append(data)
+            self.pause_reading()
+            return
         server = self._server
         try:
             out = self._requests.feed(data)
@@ -145,7 +149,7 @@ class ClientSide(asyncio.Protocol):
     @property
     def busy(self) -> bool:
         """Whether a request or its answer is under way."""
-        return self._requests.in_request or bool(self._responses.outstanding)
+        return bool(self._early) or self._requests.in_request or bool(self._responses.outstanding)
 
     def write(self, data: bytes) -> None:
         """Bytes of A."""
@@ -203,7 +207,11 @@ class ClientSide(asyncio.Protocol):
             self._server = server
             if self._over and server.transport is not None:
                 server.transport.abort()
-        self.resume_reading()
+        early, self._early = self._early or [], None
+        if not self._over:
+            for each in early:
+                self.data_received(each)
+            self.resume_reading()
 
     def _look_at(self, whole: list[Whole]) -> None:
         """What a client asked, once it has gone to A."""
