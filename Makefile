@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
-.PHONY: demo test check live oracle scale peers bench accuracy timing fuzz docs clean
+.PHONY: demo test check live oracle scale peers bench accuracy timing diagnosis fuzz docs clean
 .DEFAULT_GOAL := demo
 
 $(STAMP): pyproject.toml
@@ -43,19 +43,23 @@ oracle: $(STAMP)  ## the simulator against vLLM's own scheduler, on thousands of
 peers: $(STAMP)  ## AIPerf and GuideLLM for make bench, which leaves them out where they are not
 	@$(BIN)/python scripts/peers/prepare.py
 
-bench: $(STAMP)  ## start-up, sizing, profiles, simulation and the load client, measured side by side
+bench: $(STAMP)  ## start-up, sizing, profiles, simulation, the load client and sealing, measured side by side
 	@$(BIN)/python -m compileall -q src
 	@$(BIN)/python scripts/bench.py
 	@$(BIN)/python scripts/bench_profile.py
 	@$(BIN)/python scripts/bench_simulate.py
 	@$(BIN)/python scripts/bench_client.py
 	@$(BIN)/python scripts/bench_rehearse.py
+	@$(BIN)/python scripts/bench_bundle.py
 
 accuracy: $(STAMP)  ## fit the calibrated terms, cross-validate, write coefficients and table
 	@cd scripts && $(abspath $(BIN))/python -m accuracy
 
 timing: $(STAMP)  ## fit the step time to measured servers, cross-validate, write coefficients and errors
 	@cd scripts && $(abspath $(BIN))/python -m timing_fit
+
+diagnosis: $(STAMP)  ## the diagnosis against 210 runs of known causes, some minutes
+	@$(BIN)/python scripts/ground_truth/score.py --seeds 1:29:2
 
 fuzz: $(STAMP)  ## at least 100,000 hostile inputs
 	@$(BIN)/python -m pytest -m fuzz tests -p no:randomly

@@ -93,15 +93,23 @@ def page(run: RecordedRun, t_s: float, preemptions: float, usage: tuple[float, .
 
 
 def small_trial(
-    folder: Path, bottleneck: str | None = None, about: Description | None = None
+    folder: Path,
+    bottleneck: str | None = None,
+    about: Description | None = None,
+    queue_s: float | None = None,
 ) -> Path:
-    """Four measured requests from second 10 on, of which one failed, one of the warm-up before; pages at 9, 11 and 12 s."""
+    """Four measured requests from second 10 on, of which one failed, one of the warm-up before; pages at 9, 11 and 12 s.
+
+    `queue_s` is how long each answered one was queued.
+    """
     with RecordedRun.start(folder, about or described()) as run:
         run.note(1.0, "phase", name="warm_up")
         run.append(measured_request(-1, 1.0, (0, 900_000), row=None))
         run.note(10.0, "phase", name="measured", load_zero_s=10.0, position_s=0.0)
         for number, gaps in enumerate(((0, 10_000), (0, 10_000, 40_000), (0,))):
-            run.append(measured_request(number, 10.0 + number, gaps, input_tokens_got=100))
+            run.append(
+                measured_request(number, 10.0 + number, gaps, input_tokens_got=100, queue_s=queue_s)
+            )
         failed: dict[str, Any] = dict.fromkeys(
             ("first_content_s", "first_answer_s", "last_content_s", "chunk_offset_us", "chunk_tokens",
              "output_tokens_got", "tokens_basis"))  # fmt: skip

@@ -15,7 +15,13 @@ from vramledger.plan.contract_json import contract_to_json
 from vramledger.plan.requirement import Contract, LatencyLimit
 from vramledger.record.document import Plan
 
-PLAN = "name: a plan\n"
+PLAN = """\
+name: a plan
+model: Qwen/Qwen3-8B
+workload: {profile: chat, concurrent: 4}
+scenarios:
+  chat: {kind: latency, contract: {ttft_s: {p50: 0.6}, success: 0.9}}
+"""
 
 
 def four_requests(path: Path) -> Path:
@@ -33,6 +39,7 @@ def contracted(folder: Path, **values: Any) -> SealAsked:
     contract = Contract(latency={"ttft_s": (LatencyLimit(None, {0.5: 0.6}),)}, success=0.9)
     about = described(
         workload_sha256=sha256(workload.read_bytes()).hexdigest(),
+        scenario="chat",
         plan=Plan(text=PLAN, sha256=sha256(PLAN.encode()).hexdigest()),
         trial=standing().to_json() | {"contract": contract_to_json(contract)},
     )

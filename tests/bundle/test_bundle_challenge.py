@@ -1,6 +1,7 @@
 """A challenge is drawn, sent by a real client to a rehearsal server, sealed, and proven."""
 
 import json
+import re
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -8,7 +9,7 @@ from typing import Any
 import pytest
 
 from commands import said, vram_here
-from recorded_trials import described, small_trial
+from recorded_trials import described, small_trial, standing
 from rehearse_server import rehearsal
 from sealed_runs import contracted, wrong
 from stored_workloads import request, stored
@@ -17,7 +18,7 @@ from vramledger.bundle.sealing import seal
 from vramledger.bundle.verifying import verify
 from vramledger.errors import BadInput
 from vramledger.record.description import hash_of
-from vramledger.workload.challenge import Challenge, draw, drawn, read_challenge
+from vramledger.workload.challenge import Challenge, draw, drawn, read_challenge, salt_of
 
 NONCE = "a" * 64
 
@@ -34,7 +35,9 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
     with rehearsal() as server:
         words = ["trial", "run", "--url", server.address, "--challenge", "drawn", "-o", "run"]
         done = vram_here([*words, "--workers", "1"], folder)
+        again = vram_here([*words[:-1], "second", "--workers", "1"], folder)
     assert (folder / "run/run.json").is_file(), done.stderr
+    assert (folder / "second/run.json").is_file(), again.stderr
     return folder
 
 
@@ -46,7 +49,25 @@ def test_a_run_that_answers_is_proven(home: Path) -> None:
     (told,) = (c for c in json.loads(checked.stdout)["checks"] if c["name"] == "challenge")
     nonce = json.loads((home / "drawn/challenge.json").read_text())["nonce"]
     assert told["standing"] == "holds"
-    assert told["message"] == f"Every run sent exactly what nonce {nonce} drew."
+    assert told["message"] == (
+        f"Every run sent exactly what nonce {nonce} drew, texts included; the server's cache shows no earlier try; the "
+        "challenge is whose it is, the buyer's copy tells (--challenge)."
+    )
+
+
+def test_a_second_try_finds_the_prompts_in_the_servers_cache(home: Path) -> None:
+    options = ["--exercise", "--workload", "drawn/workload.parquet"]
+    done = vram_here(["verify", "--seal", "second", "-o", "second.zip", *options], home)
+    assert done.returncode == 0, done.stderr
+    checked = vram_here(["verify", "second.zip", "--challenge", "drawn", "--json"], home)
+    assert checked.returncode == 1
+    (told,) = (c for c in json.loads(checked.stdout)["checks"] if c["standing"] == "fails")
+    assert told["name"] == "challenge"
+    assert re.fullmatch(
+        r"The server had [\d,]+ of [\d,]+ tokens of the prompts of run 001 in its cache, and the load repeats \d+ at most: they "
+        r"were sent to it before\.",
+        told["message"],
+    )
 
 
 def test_a_rehearsed_run_is_refused_as_a_trial(home: Path) -> None:
@@ -72,17 +93,27 @@ def _drawn(folder: Path, rows: int = 4) -> Challenge:
     return draw(source, folder / "challenge", NONCE, window_s=float(rows), drawn_by=None)
 
 
-def _answered(folder: Path, challenge: Challenge, **values: Any) -> list[tuple[str, str]]:
+def salted(salt: int, **load: Any) -> dict[str, Any]:
+    trial = standing().to_json()
+    trial["load"] |= load
+    trial["load"]["prompts"]["salt"] = salt
+    return trial
+
+
+def _answered(
+    folder: Path, challenge: Challenge, source: Path | None = None, **values: Any
+) -> list[tuple[str, str]]:
     """What is wrong with a sealed run that carries the challenge, made in January 2030."""
     asked = contracted(folder / "run")
     about = described(
         workload_sha256=challenge.document["workload_sha256"],
         seed=challenge.seed,
+        trial=salted(salt_of(challenge.document)),
         started_at="2030-01-01T00:00:00.000000Z",
         challenge=dict(challenge.document),
     )
     run = small_trial(folder / "answered", about=about.model_copy(update=values))
-    return wrong(verify(seal(replace(asked, runs=(run,), workloads=(challenge.workload, *asked.workloads))).path))  # fmt: skip
+    return wrong(verify(seal(replace(asked, runs=(run,), workloads=(challenge.workload, *asked.workloads, *([source] if source else [])))).path))  # fmt: skip
 
 
 def test_what_a_run_must_do_to_answer(tmp_path: Path) -> None:
@@ -103,6 +134,68 @@ def test_a_run_that_does_not(tmp_path: Path, values: dict[str, Any], why: str) -
     challenge = _drawn(tmp_path)
     assert _answered(tmp_path, challenge, **values) == [
         ("challenge", f"Run 001 does not answer the challenge: {why.format(seed=challenge.seed)}.")
+    ]
+
+
+@pytest.mark.parametrize(
+    ("load", "why"),
+    [
+        ({"closed": 4}, "it sent in a closed loop or for a time, and not as the load arrives"),
+        (
+            {"duration_s": 60.0},
+            "it sent in a closed loop or for a time, and not as the load arrives",
+        ),
+    ],
+)
+def test_another_way_of_sending(tmp_path: Path, load: dict[str, Any], why: str) -> None:
+    challenge = _drawn(tmp_path)
+    trial = salted(salt_of(challenge.document), **load)
+    assert _answered(tmp_path, challenge, trial=trial) == [
+        ("challenge", f"Run 001 does not answer the challenge: {why}.")
+    ]
+
+
+def test_other_texts(tmp_path: Path) -> None:
+    challenge = _drawn(tmp_path)
+    assert _answered(tmp_path, challenge, trial=salted(7)) == [
+        (
+            "challenge",
+            "Run 001 does not answer the challenge: its prompts are not those of the nonce.",
+        )
+    ]
+    own = salted(salt_of(challenge.document))
+    own["load"]["prompts"]["own"] = "prompts.jsonl"
+    (found,) = _answered(tmp_path / "own", challenge, trial=own)
+    assert found[1] == "Run 001 does not answer the challenge: it sent prompts of its own."
+
+
+def test_the_buyers_own_copy_decides_whose_challenge_it_is(tmp_path: Path, home: Path) -> None:
+    options = ["--exercise", "--workload", "drawn/workload.parquet"]
+    done = vram_here(["verify", "--seal", "run", "-o", "whose.zip", *options], home)
+    assert done.returncode == 0, done.stderr
+    checked = vram_here(["verify", "whose.zip", "--challenge", "drawn"], home)
+    assert checked.returncode == 0, checked.stdout
+    assert "; the challenge is yours." in checked.stdout
+    other = _drawn(tmp_path)
+    checked = vram_here(["verify", "whose.zip", "--challenge", str(other.workload.parent)], home)
+    assert checked.returncode == 1
+    assert (
+        f"The runs answer another challenge than yours, {other.document['sha256']}."
+        in checked.stdout
+    )
+
+
+def test_the_draw_is_made_again_where_its_source_is_there(tmp_path: Path) -> None:
+    challenge = _drawn(tmp_path)
+    assert _answered(tmp_path / "one", challenge, source=tmp_path / "source.parquet") == []
+    other = dict(challenge.document) | {"nonce": "b" * 64}  # whose stretch and seed are others
+    other["sha256"] = hash_of({key: value for key, value in other.items() if key != "sha256"})
+    forged = Challenge(other, challenge.workload)
+    assert _answered(tmp_path / "two", forged, source=tmp_path / "source.parquet") == [
+        (
+            "challenge",
+            "Run 001 does not answer the challenge: the nonce does not draw this stretch or this seed.",
+        )
     ]
 
 

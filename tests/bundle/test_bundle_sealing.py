@@ -13,7 +13,7 @@ from recorded_trials import small_trial
 from sealed_runs import PLAN, contracted, signed, wrong
 from vramledger.bundle.keys import new_key, public_key, read_private, read_public
 from vramledger.bundle.sealing import seal
-from vramledger.bundle.verifying import opened_bundle, verify
+from vramledger.bundle.verifying import Wanted, opened_bundle, verify
 from vramledger.errors import BadInput
 from vramledger.record.document import Origin
 
@@ -34,9 +34,12 @@ def test_a_bundle_holds_what_is_needed_to_argue(tmp_path: Path) -> None:
     assert manifest["people"] == {"ran_by": "Ann", "watched_by": "Bob", "sealed_by": "Cy"}
     assert manifest["sealed_at"] == "2026-12-01T00:00:00Z"
     (load,) = (each["path"] for each in manifest["files"] if each["path"].startswith("workloads"))
-    assert manifest["repeat"] == [
-        f"vram trial run plan.yaml --workload {load} --url URL --seed 0 --drain 60 --interval 0.25 --workers 1"
-    ]
+    (repeat,) = sealed.repeat
+    assert repeat.needs == ()
+    assert repeat.command == (
+        f"vram trial run plan.yaml --url URL --scenario chat --workload {load} --seed 0 --rate-scale 1.0 --model m "
+        "--token-ids --drain 60.0s --interval 0.25s --workers 1"
+    )
     assert verdict["verdict"] == "FAIL"  # three of four were answered, and 0.9 were promised
     assert [each["verdict"] for each in verdict["runs"][0]["lines"]] == ["PASS", "FAIL"]
 
@@ -46,7 +49,7 @@ def test_equal_runs_are_equal_bytes_and_unpacked_or_not_the_same(tmp_path: Path)
     one = seal(asked, NOW).path.read_bytes()
     assert seal(replace(asked, out=tmp_path / "again.zip"), NOW).path.read_bytes() == one
     folder = seal(replace(asked, out=tmp_path / "folder"), NOW)
-    found = verify(folder.path, sha256=folder.sha256)
+    found = verify(folder.path, Wanted(sha256=folder.sha256))
     assert found.unchanged
     assert found.verdict == folder.verdict
 
@@ -54,11 +57,11 @@ def test_equal_runs_are_equal_bytes_and_unpacked_or_not_the_same(tmp_path: Path)
 def test_a_signed_bundle_names_its_key_and_another_is_refused(tmp_path: Path) -> None:
     path = signed(tmp_path)
     key = read_public(str(tmp_path / "key.pub"))
-    found = verify(path, key)
+    found = verify(path, Wanted(key))
     assert wrong(found) == []
     assert found.signed_by == key
     other = new_key(tmp_path / "other")
-    assert wrong(verify(path, other)) == [
+    assert wrong(verify(path, Wanted(other))) == [
         ("signature", f"It is signed by {key.fingerprint}, not by {other.fingerprint}.")
     ]
 
@@ -71,10 +74,10 @@ def test_an_unsigned_bundle_says_so_and_fails_where_a_signature_is_wanted(tmp_pa
         "got from elsewhere (--hash)."
     )
     key = new_key(tmp_path / "key")
-    assert wrong(verify(path, key)) == [
+    assert wrong(verify(path, Wanted(key))) == [
         ("signature", f"It is not signed, and should be by {key.fingerprint}.")
     ]
-    assert [name for name, _ in wrong(verify(path, sha256="0" * 64))] == ["manifest"]
+    assert [name for name, _ in wrong(verify(path, Wanted(sha256="0" * 64)))] == ["manifest"]
 
 
 @pytest.mark.parametrize("origin", [Origin.SIMULATED, Origin.REHEARSED, Origin.IMPORTED])

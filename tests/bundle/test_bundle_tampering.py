@@ -11,12 +11,12 @@ from typing import Any
 import pyarrow.parquet as pq
 import pytest
 
-from sealed_runs import signed, wrong
+from sealed_runs import PLAN, signed, wrong
 from vramledger.bundle.archive import ordered, unpack, write_archive
 from vramledger.bundle.canonical import canonical_bytes, with_hash
 from vramledger.bundle.keys import PublicKey, new_key, read_private, read_public
 from vramledger.bundle.manifest import file_entries, files_in, sign
-from vramledger.bundle.verifying import verify
+from vramledger.bundle.verifying import Wanted, verify
 from vramledger.errors import BadInput
 
 CORRUPTIONS = 500
@@ -116,8 +116,21 @@ def test_a_record_is_named_by_its_row(folder: Path) -> None:
 def test_the_plan_is_named(folder: Path) -> None:
     (folder / "plan.yaml").write_text("name: another\n")
     assert [said for _, said in wrong(verify(folder))] == [
-        "plan.yaml was changed: it has 14 bytes and had 13.",
+        "plan.yaml was changed: it has 14 bytes and had 156.",
         "plan.yaml is not the plan that run 001 was made for.",
+        (
+            "plan.yaml is no plan that this version reads: plan.yaml line 1: the plan lacks the key 'model'; add it. And 1 more; "
+            "vram plan check plan.yaml lists them."
+        ),
+    ]
+
+
+def test_a_threshold_that_was_moved_is_named(folder: Path) -> None:
+    (folder / "plan.yaml").write_text(PLAN.replace("p50: 0.6", "p50: 0.9"))
+    assert [said for _, said in wrong(verify(folder))] == [
+        "plan.yaml was changed: the first other byte is one of 0 to 155.",
+        "plan.yaml is not the plan that run 001 was made for.",
+        "Run 001 was held to another ttft_s than plan.yaml promises for its scenario chat.",
     ]
 
 
@@ -169,7 +182,7 @@ def test_a_signature_that_was_taken_off_is_missed(folder: Path) -> None:
 def test_who_seals_anew_has_another_key(folder: Path, key: PublicKey, tmp_path: Path) -> None:
     _made_faster(folder)
     _sealed_anew(folder, tmp_path / "forger")
-    found = wrong(verify(folder, key))
+    found = wrong(verify(folder, Wanted(key)))
     assert found[0][0] == "signature"
     assert found[1] == (
         "runs",

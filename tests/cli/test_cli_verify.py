@@ -36,14 +36,14 @@ def test_a_whole_bundle_holds(home: Path) -> None:
 def test_a_changed_one_does_not(home: Path) -> None:
     content = bytearray((home / "b.zip").read_bytes())
     at = content.index(b"name: a plan")
-    content[at] ^= 1
+    content[at + len("name: a ")] ^= 1
     (home / "c.zip").write_bytes(content)
     done = vram_here(["verify", "c.zip", "--json"], home)
     assert done.returncode == 1
     found = json.loads(done.stdout)
     assert (found["schema"], found["unchanged"]) == ("vramledger.verification/1", False)
     assert [c["message"] for c in found["checks"] if c["standing"] == "fails"] == [
-        "plan.yaml was changed: the first other byte is one of 0 to 12.",
+        "plan.yaml was changed: the first other byte is one of 0 to 155.",
         "plan.yaml is not the plan that run 001 was made for.",
     ]
 

@@ -56,16 +56,22 @@ RUNS = (
     ("probe",),
     ("trial", "show", "trials/trial"),
     ("trial", "show", "repeated"),
+    ("diagnose", "simulated"),
+    ("diagnose", "trials/trial"),
     ("trial", "show", "ramp"),
     ("trial", "show", "soak"),
     ("trial", "list", "trials"),
+    ("report", "trials/trial", "--as", "acceptance"),
+    ("report", "simulated", *GPU),
     ("trial", "import", str(IMPORTS / "vllm_bench.json"), "-o", "imported"),
     ("trial", "plan", "short-plan.yaml", "--hours", "1", "--also", "max-num-seqs=8"),
     ("trial", "plan", "--run", "trials.yaml", "--url", "http://127.0.0.1:9"),
     ("trial", "warm", "--url", "http://127.0.0.1:9", "--within", "1ms"),
+    ("accept", "trials/trial", "--plan", "accept-plan.yaml"),
     ("verify", "--new-key", "sealing.key"),
     ("verify", "--seal", "sealed/run", "--workload", "sealed/w.parquet", "-o", "bundle.zip"),
     ("verify", "bundle.zip"),
+    ("report", "bundle.zip"),
     ("verify", "--challenge", "workload.parquet", "-o", "challenge"),
     ("workload", "synth", "--like", "workload.parquet", "--requests", "99", "-o", "new.parquet"),
 )
@@ -76,6 +82,12 @@ model: Qwen/Qwen3-8B
 workload: head.parquet
 scenarios: {all: {kind: latency, contract: {ttft_s: {p50: 9}, success: 0.5}}}
 gpus: [H100-80GB-SXM]
+"""
+ACCEPT_PLAN = """\
+name: small
+model: Qwen/Qwen3-8B
+workload: {input_tokens: {p50: 100, max: 100}, output_tokens: {p50: 2, max: 3}, requests_per_s: 1}
+scenarios: {all: {kind: latency, contract: {ttft_s: {p50: 9, p95: 10}, success: 0.5, queue_must_drain: true}}}
 """
 TRIALS = """\
 schema: vramledger.trials/1
@@ -106,6 +118,7 @@ def answers() -> list[Any]:
         small_soak(place / "soak")
         contracted(place / "sealed")
         (place / "short-plan.yaml").write_text(SHORT_PLAN, encoding="utf-8")
+        (place / "accept-plan.yaml").write_text(ACCEPT_PLAN, encoding="utf-8")
         (place / "trials.yaml").write_text(TRIALS, encoding="utf-8")
         (place / "kv.json").write_text(json.dumps(answer("ledger", LAUNCH, *GPU)), encoding="utf-8")
         return [*(answer(*arguments) for arguments in RUNS), *shadows()]

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from vramledger.errors import BadInput, UnknownName
-from vramledger.plan.contract import LATENCIES
+from vramledger.plan.contract import LATENCIES, in_order
 from vramledger.plan.limit_text import both, contract_of
 from vramledger.plan.requirement import Contract, LatencyLimit
 
@@ -20,15 +20,16 @@ _LIMITS = st.builds(
     LatencyLimit,
     st.sampled_from([None, 1, 4096, 131072]),
     st.dictionaries(_SHARES, _AMOUNTS, min_size=1, max_size=3),
+    st.sampled_from([None, 1]),
+    st.sampled_from([None, 500, 1000]),
+    st.sampled_from([None, 10]),
 )
 _CONTRACTS = st.builds(
     Contract,
     latency=st.dictionaries(
         st.sampled_from(LATENCIES),
-        st.lists(_LIMITS, min_size=1, max_size=2, unique_by=lambda limit: limit.input_max).map(
-            lambda rows: tuple(
-                sorted(rows, key=lambda row: (row.input_max is None, row.input_max or 0))
-            )
+        st.lists(_LIMITS, min_size=1, max_size=2, unique_by=lambda limit: limit.bounds).map(
+            lambda rows: tuple(sorted(rows, key=in_order))
         ),
         max_size=3,
     ),
@@ -36,6 +37,9 @@ _CONTRACTS = st.builds(
     queue_must_drain=st.sampled_from([None, True]),
     done_by=st.sampled_from([None, "06:00"]),
     requests_per_hour=st.sampled_from([None, 100.0, 1_500_000.0]),
+    kv_free=st.sampled_from([None, 0.125, 1.0]),
+    preemptions_per_1000=st.sampled_from([None, 0.0, 2.5]),
+    memory_growth_gib_per_hour=st.sampled_from([None, 0.25]),
 )
 
 
@@ -122,7 +126,7 @@ def test_a_limit_on_something_unknown_names_the_nearest() -> None:
         (
             "ttft p95 <= 2 up to 0 input tokens",
             (
-                "--limit 'ttft p95 <= 2 up to 0 input tokens' reaches no input; it counts whole tokens "
+                "--limit 'ttft p95 <= 2 up to 0 input tokens' reaches no request; it counts whole tokens "
                 "from 1."
             ),
         ),

@@ -119,6 +119,7 @@ def test_output_gaps_count_each_decode_of_a_step() -> None:
 def served(**changes: object) -> Served:
     plain = {
         "input_tokens": np.array([100, 200, 5000, 6000]),
+        "output_tokens": np.array([10, 20, 500, 600]),
         "ok": np.array([True, True, True, False]),
         "cancelled": np.zeros(4, np.bool_),
         "stayed": np.array([2.0, 4.0, 10.0, np.nan]),

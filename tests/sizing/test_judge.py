@@ -92,8 +92,8 @@ def test_a_line_about_inputs_that_do_not_occur_judges_nothing() -> None:
     text = plan("ttft_s: [{input_max: 2, p95: 2}]")
     assert list(undecided(parse_plan(text)))[1:] == [
         (
-            "daily: ttft_s up to 2 input tokens judges nothing: no request of the stated lengths is so "
-            "short."
+            "daily: ttft_s up to 2 input tokens judges nothing: no request of the stated lengths is in "
+            "that class."
         )
     ]
 

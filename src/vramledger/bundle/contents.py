@@ -5,12 +5,12 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+from vramledger.bundle.archive import MANIFEST, SIGNATURE
 from vramledger.bundle.canonical import canonical_bytes
 from vramledger.errors import BadInput
 from vramledger.frozen import frozen
 from vramledger.record import description as run_json
 from vramledger.record import journal
-from vramledger.record.durable import file_sha256
 from vramledger.record.tables import BY_NAME
 
 if TYPE_CHECKING:
@@ -18,12 +18,14 @@ if TYPE_CHECKING:
 
 RUNS: Final = "runs"
 PLAN: Final = "plan.yaml"
-CHALLENGE: Final = "challenge.json"
+CHALLENGE: Final = "challenge/challenge.json"
 CONFIGURATION: Final = "configuration.json"
 ENVIRONMENT: Final = "environment.json"
 SOFTWARE: Final = "software.json"
 VERDICT: Final = "verdict.json"
-WORKLOADS: Final = "workloads"
+RESERVED: Final = frozenset(
+    {MANIFEST, SIGNATURE, RUNS, PLAN, "challenge", CONFIGURATION, ENVIRONMENT, SOFTWARE, VERDICT}
+)  # the first parts of names that are taken
 _LIBRARIES: Final = (
     "numpy",
     "scipy",
@@ -57,42 +59,6 @@ def place_runs(runs: "Sequence[Run]", folder: Path) -> list[Placed]:
             shutil.copyfile(run.path / file, target / file)
         placed.append(Placed(name, read_run(target)))
     return placed
-
-
-def place_workloads(placed: Sequence[Placed], given: Sequence[Path], folder: Path) -> None:
-    """Copy the workload of each run, once, under its hash.
-
-    Raises:
-        BadInput: that of a run is not among those given, nor where the run says it was.
-    """
-    known = {file_sha256(path): path for path in given if path.is_file()}
-    for each in placed:
-        sha256 = each.run.description.workload_sha256
-        if sha256 is None:
-            continue
-        source = known.get(sha256) or _where_it_was(each.run, sha256)
-        if source is None:
-            raise BadInput(
-                f"The workload of {each.name} (SHA-256 {sha256[:16]}...) is not at hand, and without its load nobody can "
-                "repeat the run; name its file with --workload."
-            )
-        target = folder / workload_name(sha256)
-        target.parent.mkdir(exist_ok=True)
-        if not target.exists():
-            shutil.copyfile(source, target)
-
-
-def workload_name(sha256: str) -> str:
-    """Where a workload lies in a bundle."""
-    return f"{WORKLOADS}/{sha256[:16]}.parquet"
-
-
-def _where_it_was(run: "Run", sha256: str) -> Path | None:
-    trial = (run.description.model_extra or {}).get("trial")
-    load = trial.get("load") if isinstance(trial, dict) else None
-    stated = load.get("workload") if isinstance(load, dict) else None
-    path = Path(stated) if isinstance(stated, str) else None
-    return path if path is not None and path.is_file() and file_sha256(path) == sha256 else None
 
 
 def place_plan(placed: Sequence[Placed], folder: Path) -> None:
@@ -168,4 +134,6 @@ def _versions() -> dict[str, str | None]:
 
 def write_json(folder: Path, name: str, content: Any) -> None:
     """Write a document of the bundle in canonical form."""
-    (folder / name).write_bytes(canonical_bytes(content))
+    path = folder / name
+    path.parent.mkdir(exist_ok=True)
+    path.write_bytes(canonical_bytes(content))

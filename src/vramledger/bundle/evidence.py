@@ -15,9 +15,10 @@ from vramledger.bundle.contents import (
     Placed,
     challenge_of,
     described,
-    workload_name,
 )
+from vramledger.bundle.loads import load_of
 from vramledger.bundle.manifest import TRIAL
+from vramledger.bundle.seen_before import cached
 from vramledger.bundle.verdict import verdict_of
 from vramledger.errors import VramError
 from vramledger.record.durable import file_sha256
@@ -86,8 +87,7 @@ def loads_are_theirs(folder: Path, placed: Sequence[Placed]) -> Check:
     for name, sha256 in wanted.items():
         if sha256 is None:
             return unchecked("load", f"Run {name} does not say which workload it was.")
-        path = folder / workload_name(sha256)
-        if not path.is_file() or file_sha256(path) != sha256:
+        if load_of(folder, sha256) is None:
             return fails("load", f"The workload that run {name} was made with is not there.")
     return holds("load", "The workload of every run is there.")
 
@@ -105,24 +105,59 @@ def documents_are_theirs(folder: Path, placed: Sequence[Placed]) -> Check:
     return holds("documents", "Configuration, environment and versions are those of the runs.")
 
 
-def challenge_met(folder: Path, placed: Sequence[Placed]) -> Check:
-    """Whether every run sent exactly what the challenge drew."""
-    path = folder / CHALLENGE
-    if not path.is_file():
-        carried = next((p.name for p in placed if challenge_of(p.run)), None)
-        if carried is not None:
-            return fails(
-                "challenge", f"Run {carried} answers a challenge, and {CHALLENGE} is gone."
-            )
-        return unchecked("challenge", "No challenge was drawn for these runs.")
-    challenge = canonical_object(path.read_bytes())
+def challenge_met(
+    folder: Path, placed: Sequence[Placed], wanted: Mapping[str, Any] | None = None
+) -> Check:
+    """Whether every run sent exactly what the challenge drew; `wanted` is the buyer's own copy of it."""
+    challenge, why = _stated(folder, placed)
     if challenge is None:
-        return fails("challenge", f"{CHALLENGE} is no challenge.")
+        if why is not None:
+            return fails("challenge", why)
+        if wanted is not None:
+            return fails("challenge", "The runs answer no challenge, and should answer yours.")
+        return unchecked("challenge", "No challenge was drawn for these runs.")
+    if wanted is not None and challenge != wanted:
+        return fails("challenge", f"The runs answer another challenge than yours, {wanted[HASH]}.")
     for each in placed:
         why = answers(each.run, challenge, folder)
         if why is not None:
             return fails("challenge", f"Run {each.name} does not answer the challenge: {why}.")
-    return holds("challenge", f"Every run sent exactly what nonce {challenge['nonce']} drew.")
+    return _met(folder, placed, challenge, known=wanted is not None)
+
+
+def _stated(folder: Path, placed: Sequence[Placed]) -> tuple[Mapping[str, Any] | None, str | None]:
+    """The challenge in a bundle; None where there is none, with a sentence where there should be."""
+    path = folder / CHALLENGE
+    if path.is_file():
+        challenge = canonical_object(path.read_bytes())
+        return challenge, f"{CHALLENGE} is no challenge." if challenge is None else None
+    carried = next((each.name for each in placed if challenge_of(each.run)), None)
+    if carried is None:
+        return None, None
+    return None, f"Run {carried} answers a challenge, and {CHALLENGE} is gone."
+
+
+def _met(
+    folder: Path, placed: Sequence[Placed], challenge: Mapping[str, Any], *, known: bool
+) -> Check:
+    """What was sent is what was drawn; what the server's cache says of earlier tries."""
+    load = folder / str(load_of(folder, str(challenge["workload_sha256"])))
+    told = [(each.name, found) for each in placed if (found := cached(each.run, load))]
+    for name, found in told:
+        if found.shows_an_earlier_try:
+            return fails(
+                "challenge",
+                f"The server had {found.cached:,} of {found.prompts:,} tokens of the prompts of run {name} in its cache, and the "
+                f"load repeats {found.repeated:,} at most: they were sent to it before.",
+            )
+    whose = "yours" if known else "whose it is, the buyer's copy tells (--challenge)"
+    tries = (
+        "the server's cache shows no earlier try"
+        if len(told) == len(placed)
+        else "how often it was tried before, nothing tells"
+    )
+    said = f"Every run sent exactly what nonce {challenge['nonce']} drew, texts included; {tries}"
+    return holds("challenge", f"{said}; the challenge is {whose}.")
 
 
 def verdict_again(folder: Path, placed: Sequence[Placed]) -> tuple[dict[str, Any] | None, Check]:

@@ -77,7 +77,6 @@ def _has_sense(found: Mapping[str, Any]) -> bool:
         found.get("kind") in (TRIAL, EXERCISE)
         and isinstance(found.get("sealed_at"), str)
         and isinstance(found.get("key", ""), str | None)
-        and isinstance(found.get("repeat"), list)
         and isinstance(people, dict)
         and set(people) == {"ran_by", "watched_by", "sealed_by"}
         and all(name is None or isinstance(name, str) for name in people.values())

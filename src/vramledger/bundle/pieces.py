@@ -1,14 +1,12 @@
 """Where a file was changed: hashes of its pieces of 64 KiB, and of a table's rows by 64."""
 
-import json
+from collections.abc import Iterable
 from hashlib import sha256
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
+from vramledger.errors import CannotKnow
 from vramledger.frozen import frozen
-
-if TYPE_CHECKING:
-    import pyarrow as pa
 
 PIECE: Final = 1 << 16  # bytes
 ROWS: Final = 64
@@ -51,21 +49,27 @@ def row_pieces(path: Path) -> str:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
+    from vramledger.bundle.row_bytes import rows_of
+
+    found: list[str] = []
     try:
         with pq.ParquetFile(path) as file:
-            found = [
-                _digest(part.slice(at, ROWS))
-                for part in file.iter_batches(batch_size=ROWS * 256)
-                for at in range(0, part.num_rows, ROWS)
-            ]
-    except (pa.ArrowException, OSError, UnicodeDecodeError):
+            for batch in file.iter_batches(batch_size=ROWS * 128):
+                parts = rows_of(batch)
+                found += (
+                    _digest(part.between(at, min(at + ROWS, batch.num_rows)) for part in parts)
+                    for at in range(0, batch.num_rows, ROWS)
+                )
+    except (pa.ArrowException, OSError, UnicodeDecodeError, CannotKnow):
         return ""
     return "".join(found)
 
 
-def _digest(rows: "pa.RecordBatch") -> str:
-    """Of the values as JSON in the order of the columns: the same in every version of the library."""
-    return sha256(json.dumps(rows.to_pydict()).encode()).hexdigest()[:_DIGITS]
+def _digest(parts: Iterable[memoryview]) -> str:
+    whole = sha256()
+    for part in parts:
+        whole.update(part)
+    return whole.hexdigest()[:_DIGITS]
 
 
 def first_row(stated: str, found: str) -> int | None:

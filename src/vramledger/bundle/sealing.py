@@ -19,10 +19,10 @@ from vramledger.bundle.contents import (
     described,
     place_plan,
     place_runs,
-    place_workloads,
     write_json,
 )
 from vramledger.bundle.keys import PublicKey, public_of
+from vramledger.bundle.loads import place_loads
 from vramledger.bundle.manifest import (
     EXERCISE,
     TRIAL,
@@ -32,7 +32,7 @@ from vramledger.bundle.manifest import (
     sign,
     write_manifest,
 )
-from vramledger.bundle.repeating import repeating
+from vramledger.bundle.repeating import Repeat, repeating
 from vramledger.bundle.verdict import verdict_of
 from vramledger.errors import BadInput
 from vramledger.frozen import frozen
@@ -68,7 +68,7 @@ class SealAsked:
 
 @frozen
 class Sealed:
-    """A bundle that was written: where, its hash, its kind, the key that signed it, and what it comes to."""
+    """A bundle that was written: where, its hash, its kind, the key that signed it, what it comes to, how to do it again."""
 
     path: Path
     sha256: str
@@ -76,6 +76,7 @@ class Sealed:
     key: PublicKey | None
     verdict: dict[str, Any]
     files: int
+    repeat: tuple[Repeat, ...]
 
 
 def seal(asked: SealAsked, now: datetime | None = None) -> Sealed:
@@ -130,8 +131,8 @@ def _filled(
     folder.mkdir()
     placed = place_runs(runs, folder)
     place_plan(placed, folder)
-    place_workloads(placed, asked.workloads, folder)
     _place_challenge(placed, folder)
+    place_loads(placed, asked.workloads, folder)
     for name, content in described(placed).items():
         write_json(folder, name, content)
     verdict = verdict_of([each.run for each in placed])
@@ -140,8 +141,9 @@ def _filled(
     sha256 = write_manifest(folder, _manifest(asked, placed, folder, kind, now))
     key = None if asked.key is None else sign(folder, asked.key)
     files = files_in(folder)
+    repeat = tuple(repeating(each, folder) for each in placed)
     _put(folder, files, asked.out, packed=packed)
-    return Sealed(asked.out, sha256, kind, key, verdict, len(files))
+    return Sealed(asked.out, sha256, kind, key, verdict, len(files), repeat)
 
 
 def _place_challenge(placed: Sequence[Placed], folder: Path) -> None:
@@ -162,7 +164,6 @@ def _manifest(
         "sealed_at": now.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
         "people": asdict(asked.people),
         "key": None if asked.key is None else public_of(asked.key).line,
-        "repeat": [repeating(each) for each in placed],
         "runs": [
             {
                 "folder": f"runs/{each.name}",

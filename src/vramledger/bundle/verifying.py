@@ -4,10 +4,10 @@ That it holds says "unchanged since sealed by KEY", never "genuine": who seals c
 """
 
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from vramledger.bundle.archive import MANIFEST, SIGNATURE, other_byte, unpack
 from vramledger.bundle.canonical import HASH
@@ -24,6 +24,8 @@ from vramledger.bundle.evidence import (
 from vramledger.bundle.integrity import archive_order, files_unchanged, signed_by
 from vramledger.bundle.keys import PublicKey
 from vramledger.bundle.manifest import parsed_manifest
+from vramledger.bundle.promised import contracts_are_the_plans
+from vramledger.bundle.repeating import Repeat, repeating
 from vramledger.errors import BadInput
 from vramledger.frozen import frozen
 from vramledger.named_file import read_bytes
@@ -40,6 +42,7 @@ class Verified:
     manifest: dict[str, Any] | None = None
     signed_by: PublicKey | None = None
     verdict: dict[str, Any] | None = None
+    repeat: tuple[Repeat, ...] = ()
 
     @property
     def unchanged(self) -> bool:
@@ -80,24 +83,36 @@ def opened_bundle(path: Path) -> Iterator[Opened]:
         yield Opened(folder, names)
 
 
-def verify(path: Path, key: PublicKey | None = None, sha256: str | None = None) -> Verified:
-    """Look at everything; `key` is the one that should have signed, `sha256` the hash the bundle should have.
+@frozen
+class Wanted:
+    """What a bundle should have: the key that signed it, its hash, and the challenge that its runs answer."""
+
+    key: PublicKey | None = None
+    sha256: str | None = None
+    challenge: Mapping[str, Any] | None = None
+
+
+_NOTHING: Final = Wanted()
+
+
+def verify(path: Path, wanted: Wanted = _NOTHING) -> Verified:
+    """Look at everything, and at what is wanted of it.
 
     Raises:
         BadInput: it is no bundle, or an archive that was refused.
     """
     with opened_bundle(path) as opened:
-        return _verified(path, opened, key, sha256)
+        return _verified(path, opened, wanted)
 
 
-def _verified(path: Path, opened: Opened, key: PublicKey | None, sha256: str | None) -> Verified:
+def _verified(path: Path, opened: Opened, wanted: Wanted) -> Verified:
     folder = opened.folder
     manifest = parsed_manifest(read_bytes(folder / MANIFEST, _LARGEST, "a bundle's manifest"))
     if manifest is None:
         said = f"{MANIFEST} was changed: it does not have the hash it states, or is none."
         return Verified(path, (fails("manifest", said),))
-    signer, signature = signed_by(folder, manifest["key"], key)
-    found = [_known(manifest, sha256), signature, *files_unchanged(folder, manifest)]
+    signer, signature = signed_by(folder, manifest["key"], wanted.key)
+    found = [_known(manifest, wanted.sha256), signature, *files_unchanged(folder, manifest)]
     if opened.names is not None:
         found += archive_order(opened.names, manifest)
         if all(each.standing is not Standing.FAILS for each in found):
@@ -107,15 +122,17 @@ def _verified(path: Path, opened: Opened, key: PublicKey | None, sha256: str | N
     if any(each.standing is Standing.FAILS for each in runs):
         return Verified(path, tuple(found), manifest, signer)
     verdict, again = verdict_again(folder, placed)
-    found += [*_fits(folder, placed), again]
-    return Verified(path, tuple(found), manifest, signer, verdict)
+    found += [*_fits(folder, placed, wanted), again]
+    repeat = tuple(repeating(each, folder) for each in placed)
+    return Verified(path, tuple(found), manifest, signer, verdict, repeat)
 
 
-def _fits(folder: Path, placed: tuple[Placed, ...]) -> Iterator[Check]:
+def _fits(folder: Path, placed: tuple[Placed, ...], wanted: Wanted) -> Iterator[Check]:
     yield plan_is_theirs(folder, placed)
+    yield contracts_are_the_plans(folder, placed)
     yield loads_are_theirs(folder, placed)
     yield documents_are_theirs(folder, placed)
-    yield challenge_met(folder, placed)
+    yield challenge_met(folder, placed, wanted.challenge)
 
 
 def _known(manifest: dict[str, Any], sha256: str | None) -> Check:

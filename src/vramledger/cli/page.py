@@ -21,8 +21,8 @@ def refuse_page(path: Path, verb: str, sources: Iterable[Path] = ()) -> None:
         raise BadInput(f"{path} cannot be written: {path.parent} is no folder; make it first.")
 
 
-def write_page(path: Path, text: str) -> None:
-    """The file appears whole or not at all; says so beside the output.
+def write_page(path: Path, text: str, option: str = "--html") -> None:
+    """The file appears whole or not at all; says so beside the output. `option` names the place in messages.
 
     Raises:
         BadInput: it cannot be written.
@@ -33,7 +33,7 @@ def write_page(path: Path, text: str) -> None:
         part.replace(path)
     except OSError as error:
         raise BadInput(
-            f"{path} cannot be written: {error.strerror}; choose another --html."
+            f"{path} cannot be written: {error.strerror}; choose another {option}."
         ) from None
     finally:
         part.unlink(missing_ok=True)

@@ -32,6 +32,9 @@ VERBS: Final = (
     Verb("trial", "Measure", "Your load on a real server, replayed and recorded on one clock."),
     Verb("calibrate", "Measure", "What a run teaches of its host, for size, simulate and predict."),
     Verb("probe", "Measure", "What a rented machine and its GPUs are, before a trial on it."),
+    Verb("diagnose", "Judge", "What makes a server slow, and would more memory help?"),
+    Verb("accept", "Judge", "PASS, FAIL or INCONCLUSIVE for every line of a plan's contract."),
+    Verb("report", "Judge", "Runs or a bundle as a page: the verdict, then all behind it."),
     Verb("verify", "Judge", "Seal runs as evidence; check that nothing in them changed since."),
 )
 

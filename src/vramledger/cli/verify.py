@@ -47,8 +47,9 @@ from vramledger.cli.needs import need_full
 @click.option(
     "--challenge",
     type=click.Path(path_type=Path),
-    metavar="WORKLOAD",
-    help="Draw a stretch of a workload that a trial must send (vram trial run --challenge).",
+    metavar="WORKLOAD | FOLDER",
+    help="Draw a stretch of a workload that a trial must send (vram trial run --challenge); with a bundle, the challenge that "
+    "its runs should answer.",
 )
 @click.option("--window", metavar="TIME", help="With --challenge, its length; a quarter of all.")
 @click.option("--drawn-by", metavar="NAME", help="With --challenge, who draws it.")

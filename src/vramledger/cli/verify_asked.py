@@ -30,8 +30,8 @@ def carried_out(paths: tuple[Path, ...], asked: Mapping[str, Any], *, as_json: b
     Raises:
         VramError: the options contradict each other, or what they name cannot be used.
     """
-    mode = _mode(asked)
-    if mode in {"new_key", "challenge"} and paths:
+    mode = _mode(paths, asked)
+    if mode == "new_key" and paths:
         raise BadInput(f"{_MODES[mode]} takes no run and no bundle; leave out {paths[0]}.")
     if not paths and mode in {"", "seal"}:
         raise BadInput(
@@ -48,12 +48,14 @@ def carried_out(paths: tuple[Path, ...], asked: Mapping[str, Any], *, as_json: b
 Told = tuple[str, dict[str, Any], ExitCode]
 
 
-def _mode(asked: Mapping[str, Any]) -> str:
+def _mode(paths: tuple[Path, ...], asked: Mapping[str, Any]) -> str:
     given = [mode for mode in _MODES if asked[mode]]
     if len(given) > 1:
         names = " and ".join(_MODES[mode] for mode in given)
         raise BadInput(f"{names} are different things; give one of them.")
     mode = given[0] if given else ""
+    if mode == "challenge" and paths:
+        mode = ""  # a bundle, and the challenge that it should answer
     for key, (option, modes) in _BELONGS.items():
         if asked[key] and mode not in modes:
             wanted = " or ".join(_MODES.get(each, "a bundle") for each in modes)
@@ -133,16 +135,23 @@ def _seal(paths: tuple[Path, ...], asked: Mapping[str, Any]) -> Told:
 
 def _verify(paths: tuple[Path, ...], asked: Mapping[str, Any]) -> Told:
     from vramledger.bundle.keys import read_public
-    from vramledger.bundle.verifying import verify
+    from vramledger.bundle.verifying import Wanted, verify
     from vramledger.report.bundle import verified_text
     from vramledger.report.bundle_json import verified_json
+    from vramledger.workload.challenge import read_challenge
 
     if len(paths) > 1:
         raise BadInput(f"One bundle is checked at a time; leave out {paths[1]}, or add --seal.")
     sha256 = asked["sha256"]
     if sha256 is not None and not re.fullmatch(r"[0-9a-f]{64}", sha256):
         raise BadInput(f"--hash {sha256} is no SHA-256; it has 64 of the digits 0 to 9 and a to f.")
-    found = verify(paths[0], None if asked["key"] is None else read_public(asked["key"]), sha256)
+    challenge = asked["challenge"]
+    wanted = Wanted(
+        None if asked["key"] is None else read_public(asked["key"]),
+        sha256,
+        None if challenge is None else read_challenge(challenge).document,
+    )
+    found = verify(paths[0], wanted)
     code = ExitCode.HOLDS if found.unchanged else ExitCode.DOES_NOT_HOLD
     return verified_text(found), verified_json(found), code
 

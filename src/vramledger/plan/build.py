@@ -122,7 +122,12 @@ def _built(plan: PlanPart, text: YamlText, known: Known | None, met: _Collected)
         accelerators=tuple(dict.fromkeys((*named, *sheets.values()))),
         prices={given.card: given.per_hour for given in prices},
         currency=currency or "",
-        quality=QualityEvidence(plan.quality.shadow, plan.quality.min_agreement),
+        quality=QualityEvidence(
+            plan.quality.shadow,
+            plan.quality.min_agreement,
+            plan.quality.lm_eval,
+            dict(plan.quality.least),
+        ),
         notes=tuple(dict.fromkeys(met.notes)),
         source=text.name,
     )

@@ -10,7 +10,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Discriminator, Fiel
 
 from vramledger.plan.percentiles import PATTERN
 
-_LIMIT_KEY = PATTERN.replace("^(", "^(input_max|")
+_LIMIT_KEY = PATTERN.replace("^(", "^(input_min|input_max|output_min|output_max|")
 Tokens = Annotated[float, Field(ge=0, le=1 << 30, allow_inf_nan=False)]
 Share = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)]
 Positive = Annotated[float, Field(gt=0, allow_inf_nan=False)]
@@ -143,6 +143,31 @@ class ContractPart(Part):
     requests_per_hour: Positive | None = Field(
         default=None, description="Requests an hour that met every threshold."
     )
+    minutes_of_load: Positive | None = Field(
+        default=None, description="Minutes for which a trial must send the load at least."
+    )
+    kv_free: Annotated[float, Field(gt=0, le=1, allow_inf_nan=False)] | None = Field(
+        default=None, description="Share of the KV cache that stays free, 99 % of the time."
+    )
+    preemptions_per_1000: Annotated[float, Field(ge=0, allow_inf_nan=False)] | None = Field(
+        default=None, description="Preemptions per 1,000 requests at most; 0: none."
+    )
+    memory_growth_gib_per_hour: Positive | None = Field(
+        default=None, description="By how much GPU memory may grow at most, in GiB an hour."
+    )
+    model_reported: Text | None = Field(
+        default=None, description="The name that a model service must report for its model."
+    )
+    context_tokens: Positive | None = Field(
+        default=None, description="Input and output tokens that a model service must take."
+    )
+    requests_per_minute: Positive | None = Field(
+        default=None, description="Requests a minute that a service takes before it answers 429."
+    )
+    billed_within: Share | None = Field(
+        default=None,
+        description="Share by which the input tokens that a service bills may be off those sent.",
+    )
 
 
 Headroom = Annotated[
@@ -206,6 +231,12 @@ class QualityPart(Part):
 
     shadow: Text | None = Field(default=None, description="A file with a shadow comparison.")
     min_agreement: Share | None = None
+    lm_eval: Text | None = Field(
+        default=None, description="A results file of lm-eval-harness, relative to the plan."
+    )
+    least: dict[Text, Annotated[float, Field(allow_inf_nan=False)]] = Field(
+        default={}, description="The score that a task must reach, by task/metric of that file."
+    )
 
 
 Weights = Literal[

@@ -1,30 +1,42 @@
 """A limit of a contract in words, as a report prints it: ``ttft_s p95 <= 2``, ``the queue drains``.
 
-What `Contract.lines` writes, `contract_of` reads. It also takes ``ttft`` for ``ttft_s``, and seconds
+What `Contract.lines` writes, `contract_of` reads, but for the lines of a model service. It also takes ``ttft`` for ``ttft_s``, and seconds
 as ``2s``, ``500ms`` or ``1.5 min``.
 """
 
 import re
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
 from functools import reduce
 from math import isfinite
 from typing import Final
 
 from vramledger.errors import BadInput, UnknownName
-from vramledger.plan.contract import LATENCIES
+from vramledger.plan.contract import LATENCIES, in_order
 from vramledger.plan.percentiles import share_of
 from vramledger.plan.requirement import Contract, LatencyLimit
+
+
+def _class(what: str) -> str:
+    """The pattern of a class of length, as `LatencyLimit.reach` writes it."""
+    ends = rf" from (?P<{what}_min>[\d,]+)(?: up to (?P<{what}_max>[\d,]+))?"
+    return rf"(?:{ends} {what} tokens| up to (?P<{what}_most>[\d,]+) {what} tokens)?"
+
 
 _NUMBER: Final = r"(?P<amount>[\d,]*\.?\d+(?:e[+-]?\d+)?)"
 _SECONDS: Final = {"": 1.0, "s": 1.0, "ms": 1e-3, "min": 60.0}
 _LATENCY: Final = re.compile(
     rf"(?P<share>\S+?) ?(?:<=|≤) ?{_NUMBER} ?(?P<unit>{'|'.join(_SECONDS)})"
-    r"(?: up to (?P<reach>[\d,]+) input tokens)?\Z"
+    rf"{_class('input')}{_class('output')}\Z"
 )
 _SUCCESS: Final = re.compile(rf"success ?(?:>=|≥) ?{_NUMBER} ?(?P<percent>%?)\Z")
 _DRAINS: Final = re.compile(r"(?:the )?queue drains\Z")
 _DONE_BY: Final = re.compile(r"done by (?P<time>(?:[01]\d|2[0-3]):[0-5]\d)\Z")
 _HOURLY: Final = re.compile(rf"{_NUMBER} requests (?:an|per) hour\Z")
+_KV_FREE: Final = re.compile(rf"kv cache free at p99 ?(?:>=|≥) ?{_NUMBER} ?%\Z")
+_NO_PREEMPTION: Final = re.compile(r"no preemption\Z")
+_PREEMPTIONS: Final = re.compile(rf"preemptions per 1,000 requests ?(?:<=|≤) ?{_NUMBER}\Z")
+_GROWTH: Final = re.compile(rf"gpu memory growth ?(?:<=|≤) ?{_NUMBER} gib (?:an|per) hour\Z")
 _NAMES: Final = {name.removesuffix("_s"): name for name in LATENCIES}
 _KNOWN: Final = (*LATENCIES, "success", "the queue drains", "done by", "requests an hour")
 _EXAMPLES: Final = (
@@ -58,23 +70,39 @@ def both(one: Contract, other: Contract) -> Contract:
         queue_must_drain=one.queue_must_drain or other.queue_must_drain,
         done_by=_one_time(one.done_by, other.done_by),
         requests_per_hour=_greater(one.requests_per_hour, other.requests_per_hour),
+        minutes_of_load=_greater(one.minutes_of_load, other.minutes_of_load),
+        kv_free=_greater(one.kv_free, other.kv_free),
+        preemptions_per_1000=_less(one.preemptions_per_1000, other.preemptions_per_1000),
+        memory_growth_gib_per_hour=_less(
+            one.memory_growth_gib_per_hour, other.memory_growth_gib_per_hour
+        ),
+        model_reported=one.model_reported or other.model_reported,
+        context_tokens=_greater(one.context_tokens, other.context_tokens),
+        requests_per_minute=_greater(one.requests_per_minute, other.requests_per_minute),
+        billed_within=_less(one.billed_within, other.billed_within),
     )
 
 
 def _tighter(limits: tuple[LatencyLimit, ...]) -> tuple[LatencyLimit, ...]:
     """One row for each reach, as a plan's are ordered."""
-    rows: dict[int | None, dict[float, float]] = {}
+    rows: dict[tuple[int | None, ...], dict[float, float]] = {}
     for limit in limits:
-        row = rows.setdefault(limit.input_max, {})
+        row = rows.setdefault(limit.bounds, {})
         for share, seconds in limit.percentiles.items():
             row[share] = min(seconds, row.get(share, seconds))
-    found = (LatencyLimit(reach, row) for reach, row in rows.items())
-    return tuple(sorted(found, key=lambda row: (row.input_max is None, row.input_max or 0)))
+    of = {limit.bounds: limit for limit in limits}
+    found = (replace(of[bounds], percentiles=row) for bounds, row in rows.items())
+    return tuple(sorted(found, key=in_order))
 
 
 def _greater(one: float | None, other: float | None) -> float | None:
     known = [value for value in (one, other) if value is not None]
     return max(known) if known else None
+
+
+def _less(one: float | None, other: float | None) -> float | None:
+    known = [value for value in (one, other) if value is not None]
+    return min(known) if known else None
 
 
 def _one_time(one: str | None, other: str | None) -> str | None:
@@ -112,7 +140,13 @@ def _latency(said: str, place: str) -> Contract:
             f'"{name} p95 <= 2" or "{name} p95 <= 500ms up to 4096 input tokens".'
         )
     seconds = _amount(match, place) * _SECONDS[match["unit"]]
-    limit = LatencyLimit(_reach(match, place), {_share(match["share"], place): seconds})
+    ends = {
+        "input_max": _tokens(match["input_max"] or match["input_most"], place),
+        "input_min": _tokens(match["input_min"], place),
+        "output_max": _tokens(match["output_max"] or match["output_most"], place),
+        "output_min": _tokens(match["output_min"], place),
+    }
+    limit = LatencyLimit(percentiles={_share(match["share"], place): seconds}, **ends)
     return Contract(latency={_NAMES.get(name, name): (limit,)})
 
 
@@ -123,12 +157,12 @@ def _share(percentile: str, place: str) -> float:
         raise BadInput(f"{place}: {error}") from None
 
 
-def _reach(match: re.Match[str], place: str) -> int | None:
-    if match["reach"] is None:
+def _tokens(said: str | None, place: str) -> int | None:
+    if said is None:
         return None
-    tokens = int(match["reach"].replace(",", "") or 0)
+    tokens = int(said.replace(",", "") or 0)
     if tokens < 1:
-        raise BadInput(f"{place} reaches no input; it counts whole tokens from 1.")
+        raise BadInput(f"{place} reaches no request; it counts whole tokens from 1.")
     return tokens
 
 
@@ -147,4 +181,8 @@ _FORMS: Final[Mapping[re.Pattern[str], Callable[[re.Match[str], str], Contract]]
     _DRAINS: lambda _match, _place: Contract(queue_must_drain=True),
     _DONE_BY: lambda match, _place: Contract(done_by=match["time"]),
     _HOURLY: lambda match, place: Contract(requests_per_hour=_amount(match, place)),
+    _KV_FREE: lambda match, place: Contract(kv_free=_amount(match, place) / 100),
+    _NO_PREEMPTION: lambda _match, _place: Contract(preemptions_per_1000=0.0),
+    _PREEMPTIONS: lambda match, place: Contract(preemptions_per_1000=_amount(match, place)),
+    _GROWTH: lambda match, place: Contract(memory_growth_gib_per_hour=_amount(match, place)),
 }

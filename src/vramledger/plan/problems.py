@@ -36,7 +36,10 @@ _SHAPES: Final = {
     r"^\d{1,2}\.\d$": 'a compute capability in quotes, such as "9.0"',
 }
 _ALSO_ALLOWED: Final = {"headroom": ("a share from 0 to below 1",)}
-_PERCENTILE_KEYS: Final = (PATTERN, PATTERN.replace("^(", "^(input_max|"))
+_PERCENTILE_KEYS: Final = (
+    PATTERN,
+    PATTERN.replace("^(", "^(input_min|input_max|output_min|output_max|"),
+)
 
 
 class PlanProblems(BadInput):
@@ -156,7 +159,7 @@ def _out_of_range(problem: _Problem) -> str:
 def _wrong_pattern(problem: _Problem) -> str:
     pattern = problem.context["pattern"]
     if pattern in _PERCENTILE_KEYS:
-        also = "" if pattern == PATTERN else ", input_max"
+        also = "" if pattern == PATTERN else ", input_min, input_max, output_min, output_max"
         return (
             f"{problem.owner} has the key {_shown(problem.given)}; allowed are p50, p95, p99.9 "
             f"and the like, min, max{also}."

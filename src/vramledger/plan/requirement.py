@@ -55,10 +55,53 @@ class Load:
 
 @frozen
 class LatencyLimit:
-    """Percentiles of one latency that must hold, for inputs up to a length."""
+    """Percentiles of one latency that must hold, for requests of a class of length; None: however long."""
 
-    input_max: int | None  # None: every request
+    input_max: int | None
     percentiles: Mapping[float, float]  # share (0..1) -> seconds
+    input_min: int | None = None
+    output_max: int | None = None
+    output_min: int | None = None
+
+    @property
+    def bounds(self) -> tuple[int | None, ...]:
+        """The class: ends of the input's length and of the output's, both in it."""
+        return (self.input_min, self.input_max, self.output_min, self.output_max)
+
+    @property
+    def is_of_all(self) -> bool:
+        """Whether it is for every request."""
+        return all(end is None for end in self.bounds)
+
+    @property
+    def is_by_input(self) -> bool:
+        """Whether it is for every request up to a length of input, or for all."""
+        return (self.input_min, self.output_min, self.output_max) == (None, None, None)
+
+    def holds(self, input_tokens: float, output_tokens: float) -> bool:
+        """Whether such a request is in the class."""
+        return _within(input_tokens, self.input_min, self.input_max) and _within(
+            output_tokens, self.output_min, self.output_max
+        )
+
+    @property
+    def reach(self) -> str:
+        """`` up to 4,096 input tokens from 500 output tokens``; empty where it is for every request."""
+        return _reach("input", self.input_min, self.input_max) + _reach(
+            "output", self.output_min, self.output_max
+        )
+
+
+def _within(tokens: float, least: int | None, most: int | None) -> bool:
+    return (least is None or tokens >= least) and (most is None or tokens <= most)
+
+
+def _reach(what: str, least: int | None, most: int | None) -> str:
+    if least is None and most is None:
+        return ""
+    begin = "" if least is None else f" from {least:,}"
+    end = "" if most is None else f" up to {most:,}"
+    return f"{begin}{end} {what} tokens"
 
 
 @frozen
@@ -70,13 +113,20 @@ class Contract:
     queue_must_drain: bool | None = None
     done_by: str | None = None  # "06:00", for throughput
     requests_per_hour: float | None = None  # that met every threshold
+    minutes_of_load: float | None = None  # for which a trial must send at least
+    kv_free: float | None = None  # share of the KV cache that stays free at p99
+    preemptions_per_1000: float | None = None  # requests; 0: none at all
+    memory_growth_gib_per_hour: float | None = None  # on the fullest GPU
+    model_reported: str | None = None  # of a service, as the next three: what it calls its model
+    context_tokens: float | None = None  # input and output that it takes
+    requests_per_minute: float | None = None  # that it takes before it answers 429
+    billed_within: float | None = None  # share by which billed input tokens may be off those sent
 
     @property
     def lines(self) -> tuple[str, ...]:
         """Every threshold in words, one each."""
         found = [
-            f"{key} p{share * 100:g} <= {plain(seconds)}"
-            + ("" if limit.input_max is None else f" up to {limit.input_max:,} input tokens")
+            f"{key} p{share * 100:g} <= {plain(seconds)}{limit.reach}"
             for key, limits in self.latency.items()
             for limit in limits
             for share, seconds in limit.percentiles.items()
@@ -89,12 +139,42 @@ class Contract:
             found.append(f"done by {self.done_by}")
         if self.requests_per_hour is not None:
             found.append(f"{plain(self.requests_per_hour)} requests an hour")
+        return (*found, *self.server_lines, *self.service_lines)
+
+    @property
+    def server_lines(self) -> tuple[str, ...]:
+        """Those that only the server's and the GPUs' own figures decide."""
+        found = []
+        if self.kv_free is not None:
+            found.append(f"KV cache free at p99 >= {self.kv_free:.1%}")
+        if self.preemptions_per_1000 is not None:
+            most = self.preemptions_per_1000
+            found.append(f"preemptions per 1,000 requests <= {plain(most)}" if most else "no preemption")  # fmt: skip
+        if self.memory_growth_gib_per_hour is not None:
+            most = self.memory_growth_gib_per_hour
+            found.append(f"GPU memory growth <= {plain(most)} GiB an hour")
+        return tuple(found)
+
+    @property
+    def service_lines(self) -> tuple[str, ...]:
+        """Those of a model service, which a client sees."""
+        found = []
+        if self.model_reported is not None:
+            found.append(f"the service reports {self.model_reported}")
+        if self.context_tokens is not None:
+            found.append(f"context of {self.context_tokens:,.0f} tokens")
+        if self.requests_per_minute is not None:
+            found.append(f"429 begins above {self.requests_per_minute:,.0f} requests a minute")
+        if self.billed_within is not None:
+            found.append(f"billed input tokens within {self.billed_within:.1%} of those sent")
         return tuple(found)
 
     @property
     def is_empty(self) -> bool:
         rest = (self.success, self.queue_must_drain, self.done_by, self.requests_per_hour)
-        return not self.latency and all(value is None for value in rest)
+        return not (self.latency or self.server_lines or self.service_lines) and all(
+            value is None for value in rest
+        )
 
 
 @frozen
@@ -128,6 +208,8 @@ class QualityEvidence:
 
     shadow: str | None = None
     min_agreement: float | None = None
+    lm_eval: str | None = None  # a results file of lm-eval-harness
+    least: Mapping[str, float] = field(default_factory=dict)  # "task/metric" -> score
 
 
 @frozen

@@ -5,8 +5,10 @@ from typing import Final
 
 from vramledger.bundle.check import Standing
 from vramledger.bundle.manifest import EXERCISE
+from vramledger.bundle.repeating import Repeat
 from vramledger.bundle.sealing import Sealed
 from vramledger.bundle.verifying import Verified
+from vramledger.printable import flat
 
 _SAID: Final = {Standing.HOLDS: "ok", Standing.FAILS: "FAILS", Standing.OPEN: "not checked"}
 _EXERCISE: Final = "An exercise: its runs are no trial of a server, and prove nothing of one."
@@ -25,12 +27,13 @@ def sealed_text(found: Sealed) -> str:
     else:
         lines.append(f"signed by   {found.key.fingerprint}")
         check = f"vram verify {found.path} --key '{found.key.line}'"
-    return "\n".join([*lines, f"check with  {check}"])
+    lines += [f"check with  {check}", *_repeat(found.repeat)]
+    return "\n".join(map(flat, lines))
 
 
 def verified_text(found: Verified) -> str:
     """The whole first, then every check, and what that does not prove."""
-    return "\n".join(_verified(found))
+    return "\n".join(map(flat, _verified(found)))
 
 
 def _verified(found: Verified) -> Iterator[str]:
@@ -45,7 +48,7 @@ def _verified(found: Verified) -> Iterator[str]:
             yield _EXERCISE
         people = found.manifest["people"]
         named = [f"{said} by {people[key]}" for key, said in _PEOPLE.items() if people[key]]
-        yield from (f"Repeat with: {each}" for each in found.manifest["repeat"])
+        yield from _repeat(found.repeat)
         yield f"Sealed at {found.manifest['sealed_at']}; {', '.join(named) or 'nobody is named'}."
     yield ""
     width = max(len(each.name) for each in found.checks)
@@ -53,3 +56,10 @@ def _verified(found: Verified) -> Iterator[str]:
         yield f"{each.name:<{width}}  {_SAID[each.standing]:<11}  {each.said}"
     yield ""
     yield "This proves that nothing changed since it was sealed, not that the records are genuine."
+
+
+def _repeat(found: tuple[Repeat, ...]) -> Iterator[str]:
+    """The command that repeats each run, and what it lacks."""
+    for each in found:
+        yield f"repeat with {each.command}"
+        yield from (f"            {need}" for need in each.needs)

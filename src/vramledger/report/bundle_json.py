@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from vramledger.bundle.repeating import Repeat
 from vramledger.bundle.sealing import Sealed
 from vramledger.bundle.verifying import Verified
 
@@ -17,7 +18,13 @@ def sealed_json(found: Sealed) -> dict[str, Any]:
         "fingerprint": None if found.key is None else found.key.fingerprint,
         "files": found.files,
         "verdict": found.verdict,
+        "repeat": repeat_json(found.repeat),
     }
+
+
+def repeat_json(found: tuple[Repeat, ...]) -> list[dict[str, Any]]:
+    """The command of each run."""
+    return [{"command": each.command, "needs": list(each.needs)} for each in found]
 
 
 def verified_json(found: Verified) -> dict[str, Any]:
@@ -32,7 +39,7 @@ def verified_json(found: Verified) -> dict[str, Any]:
         "sha256": manifest.get("sha256"),
         "sealed_at": manifest.get("sealed_at"),
         "people": manifest.get("people"),
-        "repeat": manifest.get("repeat"),
+        "repeat": repeat_json(found.repeat),
         "key": None if found.signed_by is None else found.signed_by.line,
         "fingerprint": None if found.signed_by is None else found.signed_by.fingerprint,
         "checks": [

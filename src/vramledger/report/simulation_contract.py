@@ -28,6 +28,7 @@ _DECISIONS: Final = {
     Verdict.FAILS: "FAIL",
 }
 _NOT_PLAYED: Final = "-"
+_LIMIT_WORDS: Final = 4  # "ttft_s p95 <= 2"
 _WITH_TTFT: Final = ("ttft_s", "e2e_s")
 _BOUNDS: Final = {Pace.SLOW: "at least", Pace.FAST: "at most"}
 _NOBODY: Final = ("somebody is served in time", "nobody is")
@@ -84,8 +85,9 @@ def asked_text(line: "Line") -> str:
     """The line as it was asked, with its unit."""
     if not _is_seconds(line):
         return line.asked
-    limit, up_to, reach = line.asked.partition(" up to ")
-    return f"{limit} s{up_to}{reach}"
+    words = line.asked.split(" ")
+    limit, reach = words[:_LIMIT_WORDS], words[_LIMIT_WORDS:]
+    return " ".join([*limit, "s", *reach])
 
 
 def found_text(line: "Line") -> str:

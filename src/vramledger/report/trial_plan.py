@@ -123,6 +123,10 @@ def _item(item: Item) -> str:
     )
     settings = " ".join(f"--{name} {value}" for name, value in item.settings.items())
     changed = f" ({settings}: the server is started anew)" if settings else ""
+    if item.times is not None:
+        changed = f", {item.times} times"
+    if item.against is not None:
+        changed = f" ({item.against})"
     return f"{item.name}: {kind.does}{changed}{sends}, at most {duration(item.takes_s)}{lines}"
 
 

@@ -46,6 +46,8 @@ def item_json(item: Item) -> dict[str, Any]:
         "takes_s": item.takes_s,
         "decides": list(item.decides),
         "settings": dict(item.settings),
+        "times": item.times,
+        "against": item.against,
     }
 
 

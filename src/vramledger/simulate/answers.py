@@ -143,6 +143,7 @@ def served_as(
     """What a contract is held against."""
     return Served(
         offered.input_tokens,
+        offered.output_tokens,
         figures.outcome == Outcome.OK.value,
         figures.outcome == Outcome.CANCELLED.value,
         figures.columns["done_s"] - figures.columns["due_s"],

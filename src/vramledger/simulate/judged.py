@@ -63,6 +63,7 @@ class Served:
     """What a contract is held against: arrays of one length, a row a request."""
 
     input_tokens: "Array"
+    output_tokens: "Array"
     ok: "Array"
     cancelled: "Array"  # as the workload planned
     stayed: "Array"  # seconds until it ended, NaN where it did not
@@ -94,6 +95,10 @@ def judged(contract: Contract, served: Served) -> tuple[Line, ...]:
         amount = Amount("requests_per_hour", hourly, least)
         asked = f"{plain(least)} requests an hour"
         found.append(Line(asked, f"{hourly:,.0f}", hourly >= least, amount))
+    found += [
+        Line(asked, "not checked", None)
+        for asked in (*contract.server_lines, *contract.service_lines)
+    ]
     return tuple(found)
 
 
@@ -117,7 +122,7 @@ def good_requests(contract: Contract, served: Served) -> "Array":
             most = limit.percentiles[max(limit.percentiles)]
             values = served.latency[name]
             within = ~(values > most)  # what has no such figure cannot break it
-            good &= within | ~_reached(limit, served)
+            good &= within | ~in_class(limit, served)
     return good
 
 
@@ -145,14 +150,14 @@ def _left_in_time(contract: Contract, served: Served) -> "Array":
             continue
         for limit in limits:
             most = limit.percentiles[max(limit.percentiles)]
-            kept &= ~(_seen(name, most, served) > most) | ~_reached(limit, served)
+            kept &= ~(_seen(name, most, served) > most) | ~in_class(limit, served)
     return kept
 
 
 def _latency(name: str, limit: LatencyLimit, share: float, served: Served) -> Line:
     most = limit.percentiles[share]
     asked = line_words(name, limit, share)
-    if name == _ITL and limit.input_max is None:
+    if name == _ITL and limit.is_of_all:
         value, counted = served.gaps.at(share), int(served.gaps.events.sum())
     elif name in served.latency:
         seen = seen_of(name, limit, share, served)
@@ -170,13 +175,12 @@ def _latency(name: str, limit: LatencyLimit, share: float, served: Served) -> Li
 
 def line_words(name: str, limit: LatencyLimit, share: float) -> str:
     """A line of a latency in words."""
-    reach = "" if limit.input_max is None else f" up to {limit.input_max:,} input tokens"
-    return f"{name} p{share * 100:g} <= {plain(limit.percentiles[share])}{reach}"
+    return f"{name} p{share * 100:g} <= {plain(limit.percentiles[share])}{limit.reach}"
 
 
 def seen_of(name: str, limit: LatencyLimit, share: float, served: Served) -> "Array":
     """What a line of a latency is about, of the requests it is for: seconds, NaN for those it does not count."""
-    found: Array = _seen(name, limit.percentiles[share], served)[_reached(limit, served)]
+    found: Array = _seen(name, limit.percentiles[share], served)[in_class(limit, served)]
     return found
 
 
@@ -212,8 +216,15 @@ def _seen(name: str, most: float, served: Served) -> "Array":
     return found
 
 
-def _reached(limit: LatencyLimit, served: Served) -> "Array":
+def in_class(limit: LatencyLimit, served: Served) -> "Array":
     """The requests that a row of limits is for."""
-    if limit.input_max is None:
-        return np.ones(len(served.ok), np.bool_)
-    return served.input_tokens <= limit.input_max
+    found: Array = np.ones(len(served.ok), np.bool_)
+    for tokens, least, most in (
+        (served.input_tokens, limit.input_min, limit.input_max),
+        (served.output_tokens, limit.output_min, limit.output_max),
+    ):
+        if least is not None:
+            found &= tokens >= least
+        if most is not None:
+            found &= tokens <= most
+    return found

@@ -40,12 +40,13 @@ class Gaps:
         return weighted(self.seconds, self.events)
 
 
-def output_gaps(engines: "Sequence[Engine]") -> Gaps:
-    """The gaps of all engines together.
+def output_gaps(engines: "Sequence[Engine]", wanted: "Array | None" = None) -> Gaps:
+    """The gaps of all engines together; with `wanted`, true for some of all requests, of those alone.
 
-    An engine that does not tell its pauses counts the decodes of each step, and no pause.
+    An engine that does not tell its pauses counts the decodes of each step, and no pause; of some requests, the steps
+    between their first event and their last.
     """
-    found = [_gaps(one) for one in engines]
+    found = [_gaps(one, None if wanted is None else wanted[one.places]) for one in engines]
     return Gaps(
         np.concatenate([each.seconds for each in found]),
         np.concatenate([each.events for each in found]),
@@ -53,16 +54,18 @@ def output_gaps(engines: "Sequence[Engine]") -> Gaps:
     )
 
 
-def _gaps(engine: "Engine") -> Gaps:
-    steps, pauses = engine.found.steps, engine.found.pauses
+def _gaps(engine: "Engine", wanted: "Array | None") -> Gaps:
+    steps, pauses, requests = engine.found.steps, engine.found.pauses, engine.found.requests
     ends = steps["end_ns"]
+    if wanted is not None:
+        requests = requests[wanted]
+        pauses = None if pauses is None else pauses[wanted[pauses["rank"]]]
     if pauses is None:
-        told = not engine.found.requests["preemptions"].any()
-        return Gaps(np.diff(ends) / 1e9, steps["decode_requests"][1:].astype(np.float64), told)
+        told = not requests["preemptions"].any()
+        events = steps["decode_requests"] if wanted is None else _going_on(requests, len(steps))
+        return Gaps(np.diff(ends) / 1e9, events[1:].astype(np.float64), told)
     last, following = pauses["last_step"], pauses["next_step"]
-    successive = _going_on(engine.found.requests, len(steps)) - spans_over(
-        last, following, len(steps)
-    )
+    successive = _going_on(requests, len(steps)) - spans_over(last, following, len(steps))
     return Gaps(
         np.append(np.diff(ends), ends[following] - ends[last]) / 1e9,
         np.append(successive[1:], np.ones(len(pauses))),

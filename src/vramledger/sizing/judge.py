@@ -5,7 +5,14 @@ from math import ceil
 from typing import Final
 
 from vramledger.plan.recorded import part_for
-from vramledger.plan.requirement import Contract, Load, LoadUnit, Requirement, Scenario
+from vramledger.plan.requirement import (
+    Contract,
+    LatencyLimit,
+    Load,
+    LoadUnit,
+    Requirement,
+    Scenario,
+)
 from vramledger.sizing.evaluate import Evaluator
 from vramledger.sizing.from_plan import question_of
 from vramledger.sizing.people import traffic
@@ -70,12 +77,12 @@ def _few_requests(scenario: Scenario) -> Iterator[str]:
     seen = _requests(scenario)
     for key, limits in scenario.contract.latency.items():
         for limit in limits:
-            share = _share_within(scenario, limit.input_max)
-            reach = "" if limit.input_max is None else f" up to {limit.input_max:,} input tokens"
+            share = _share_within(scenario, limit)
+            reach = limit.reach
             if share == 0:
                 yield (
                     f"{scenario.name}: {key}{reach} judges nothing: no request of the stated "
-                    "lengths is so short."
+                    "lengths is in that class."
                 )
             elif seen is not None:
                 yield from _rare(scenario.name, key, reach, limit.percentiles, seen * share)
@@ -94,10 +101,12 @@ def _rare(
             )
 
 
-def _share_within(scenario: Scenario, input_max: int | None) -> float:
-    if input_max is None:
+def _share_within(scenario: Scenario, limit: LatencyLimit) -> float:
+    if limit.is_of_all:
         return 1.0
-    return sum(c.weight for c in scenario.lengths.cells if c.input_tokens <= input_max)
+    return sum(
+        c.weight for c in scenario.lengths.cells if limit.holds(c.input_tokens, c.output_tokens)
+    )
 
 
 def _requests(scenario: Scenario) -> float | None:

@@ -1,7 +1,7 @@
 """A challenge: a stretch of a workload that a buyer draws by a nonce, so that a run cannot have been made before.
 
-Where the stretch begins follows from the nonce and the workload's hash, and so does the seed of the trial: neither can be chosen
-once the workload is fixed, and whoever has the workload can draw it again.
+Where the stretch begins follows from the nonce and the workload's hash, and so do the seed of the trial and the
+texts of its prompts: none can be chosen once the workload is fixed, and whoever has the workload can draw them again.
 """
 
 import json
@@ -96,6 +96,12 @@ def drawn(nonce: str, source_sha256: str, span_s: float, window_s: float) -> tup
     digest = sha256(f"{SCHEMA}\0{nonce}\0{source_sha256}".encode()).digest()
     share = int.from_bytes(digest[:8], "big") / 2**64
     return round(share * (span_s - window_s) * _MS), int.from_bytes(digest[8:12], "big")
+
+
+def salt_of(document: Mapping[str, Any]) -> int:
+    """The salt of the prompts' texts: 64 bits of SHA-256 of nonce and workload, so that no server can have seen them before."""
+    of = f"{SCHEMA} salt\0{document['nonce']}\0{document['workload_sha256']}"
+    return int.from_bytes(sha256(of.encode()).digest()[:8], "big")
 
 
 def read_challenge(path: Path) -> Challenge:

@@ -9,7 +9,6 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from vramledger.methods.repeated.between import more_runs, of_runs
-from vramledger.methods.repeated.blocks import block_count, error_of_mean, error_of_percentile
 
 VALUES = st.lists(st.floats(-1e6, 1e6), min_size=2, max_size=20)
 
@@ -78,43 +77,3 @@ def test_so_many_more_runs_decide_and_one_less_does_not(distance: float, count: 
 def test_a_figure_at_its_threshold_is_never_decided() -> None:
     assert more_runs(of_runs([1.0, 3.0]), 2.0) is None
     assert more_runs(of_runs([1.0, 3.0]), 2.0001) is None  # more than a thousand
-
-
-def test_the_error_of_a_mean_is_that_of_theory() -> None:
-    values = np.random.default_rng(7).exponential(1.0, 4000)
-    assert error_of_mean(values, 1) == pytest.approx(1 / sqrt(4000), rel=0.2)
-
-
-def test_blocks_see_that_neighbours_are_alike() -> None:
-    generator = np.random.default_rng(8)
-    noise = generator.normal(0, 1, 20_000)
-    series = np.zeros(20_000)
-    for place in range(1, 20_000):
-        series[place] = 0.7 * series[place - 1] + noise[place]
-    true = 1 / (1 - 0.7) / sqrt(20_000)  # of the mean of such a series, in the limit
-    alone = series.std() / sqrt(20_000)
-    found = error_of_mean(series, 1)
-    assert found is not None
-    assert found == pytest.approx(true, rel=0.25)
-    assert found > 1.8 * alone
-
-
-def test_the_error_of_a_percentile_is_that_of_theory() -> None:
-    values = np.random.default_rng(9).uniform(0, 1, 8000)
-    found = error_of_percentile(values, 0.9, 1)
-    assert found == pytest.approx(sqrt(0.9 * 0.1 / 8000), rel=0.25)
-    assert error_of_percentile(np.append(values, [np.nan] * 9), 0.9, 1) == found
-
-
-def test_percentiles_among_failures_have_no_error() -> None:
-    values = np.append(np.ones(90), np.full(10, inf))
-    assert error_of_percentile(values, 0.95, 1) is None
-    assert error_of_mean(values, 1) is None
-    assert error_of_percentile(values, 0.5, 1) == 0.0
-    assert error_of_mean(np.ones(3), 1) is None
-
-
-@given(st.integers(0, 10**7))
-def test_there_are_no_more_blocks_than_values(count: int) -> None:
-    assert 1 <= block_count(count) <= max(count, 1)
-    assert block_count(count) <= 400

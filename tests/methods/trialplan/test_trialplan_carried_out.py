@@ -42,6 +42,12 @@ def server() -> Iterator[Rehearsed]:
         yield running
 
 
+@pytest.fixture(scope="module")
+def quick() -> Iterator[Rehearsed]:
+    with rehearsal("--speed", "20") as running:
+        yield running
+
+
 def files(folder: Path) -> dict[str, bytes]:
     return {
         str(each.relative_to(folder)): each.read_bytes()
@@ -313,16 +319,78 @@ def test_another_file_does_not_go_on_in_its_folder(tmp_path: Path) -> None:
 
 
 def test_a_refused_item_is_tried_again(tmp_path: Path, server: Rehearsed) -> None:
-    """A plan that has gone refuses its run; put back, the same words run it."""
-    file = plan(tmp_path)
-    text, listed = file.read_text(), trials(tmp_path)
-    file.unlink()
-    done = carried(listed, server.address)
+    """A key that is not there refuses its run; once it is, the same words run it."""
+    plan(tmp_path)
+    listed = trials(tmp_path)
+    content = json.loads(listed.read_text())
+    content["items"] = content["items"][1:]  # readiness would be asked with the key first
+    listed.write_text(json.dumps(content))
+    words = (server.address, "--key-file", str(tmp_path / "key"))
+    done = carried(listed, *words)
     assert ends(answer(done))["all"] == "it was refused; its log in answers/ says why"
-    assert "plan.yaml" in (tmp_path / "trials-run" / "answers" / "02-all.log").read_text()
-    file.write_text(text)
-    again = carried(listed, server.address)
+    assert "key" in (tmp_path / "trials-run" / "answers" / "01-all.log").read_text()
+    (tmp_path / "key").write_text("sk-any")
+    again = carried(listed, *words)
     assert ends(answer(again))["all"] in (0, 3)
+
+
+TWICE = {
+    "name": "twice",
+    "kind": "repeat",
+    "scenario": "all",
+    "send_s": 1,
+    "drain_s": 30,
+    "takes_s": 120,
+    "times": 2,
+}
+
+
+def test_repetitions_and_a_comparison_of_answers_are_carried_out(
+    tmp_path: Path, quick: Rehearsed
+) -> None:
+    """Against a recording made before; carried out again, nothing is sent anew."""
+    recording = tmp_path / "a.answers"
+    made = vram(["trial", "shadow", "--a", quick.address, "--record", str(recording)], tmp_path)
+    assert made.returncode == 0, made.stderr
+    plan(tmp_path)
+    shadow = {"name": "shadow", "kind": "shadow", "takes_s": 300, "against": "a.answers"}
+    file = trials(tmp_path, TWICE, shadow)
+    content = json.loads(file.read_text())
+    content["items"] = content["items"][2:]
+    file.write_text(json.dumps(content))
+    done = carried(file, quick.address)
+    found = answer(done)
+    assert ends(found)["twice"] in (0, 3), done.stderr  # 3 where the client was the bottleneck
+    assert ends(found)["shadow"] == 0
+    folder = tmp_path / "trials-run"
+    kept = json.loads((folder / "02-shadow" / "shadow.json").read_text())
+    assert (kept["verdict"], kept["basis"]) == ("PASS", "rehearsed")
+    says = next(each["says"] for each in found["items"] if each["name"] == "shadow")
+    assert says == kept["reason"]
+    series = json.loads((folder / "01-twice" / "repeat.json").read_text())
+    assert (series["runs_asked"], series["runs_done"]) == (2, 2)
+    assert (
+        found["standing"] == "not decided"
+    )  # neither is the run that the contract is held against
+    before = files(folder / "01-twice")
+    again = carried(file, quick.address)
+    assert "shadow: done before.\n" in again.stderr
+    assert files(folder / "01-twice") == before
+
+
+def test_a_comparison_that_was_cut_off_is_made_again(tmp_path: Path, quick: Rehearsed) -> None:
+    """Its folder says that it was begun, and nothing of it can go on."""
+    plan(tmp_path)
+    shadow = {"name": "shadow", "kind": "shadow", "takes_s": 300, "against": quick.address}
+    file = trials(tmp_path, shadow)
+    content = json.loads(file.read_text())
+    content["items"] = content["items"][2:]
+    file.write_text(json.dumps(content))
+    (tmp_path / "trials-run" / "01-shadow").mkdir(parents=True)
+    done = carried(file, quick.address)
+    assert "shadow: made again from its beginning.\n" in done.stderr
+    assert (tmp_path / "trials-run" / "01-shadow" / "shadow.json").is_file()
+    assert ends(answer(done))["shadow"] == 0
 
 
 def test_what_takes_longer_than_stated_is_asked_to_end(tmp_path: Path) -> None:
@@ -336,3 +404,24 @@ def test_what_takes_longer_than_stated_is_asked_to_end(tmp_path: Path) -> None:
     )
     assert ended.overran
     assert ended.code != 0
+
+
+def test_a_workload_that_is_gone_is_refused_before_the_server_is_asked(tmp_path: Path) -> None:
+    plan(tmp_path)
+    file = trials(tmp_path, workload="gone.parquet")
+    done = carried(file, "http://127.0.0.1:9")
+    assert (done.returncode, done.stdout) == (2, "")
+    sentence = f"vram: {tmp_path}/gone.parquet cannot be read: No such file or directory; check its path.\n"  # fmt: skip
+    assert done.stderr == sentence
+    assert not (tmp_path / "trials-run").exists()
+
+
+def test_a_scenario_that_the_plan_lacks_is_refused_before_the_server_is_asked(
+    tmp_path: Path,
+) -> None:
+    plan(tmp_path)
+    file = trials(tmp_path, SMALL | {"scenario": "al"})
+    done = carried(file, "http://127.0.0.1:9")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr == f"vram: Unknown scenario 'al' in {tmp_path}/plan.yaml; the nearest known one is all.\n"  # fmt: skip
+    assert not (tmp_path / "trials-run").exists()

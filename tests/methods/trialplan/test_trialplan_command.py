@@ -10,6 +10,7 @@ import pytest
 from commands import said, vram_here
 from planned_trials import plan, trials
 from rehearse_server import GPU, LAUNCH
+from vramledger.methods.trialplan.trials_file import read_trials
 
 
 def proposed(folder: Path, *options: str) -> tuple[int, dict[str, Any]]:
@@ -73,6 +74,52 @@ def test_what_does_not_start_decides_nothing(tmp_path: Path) -> None:
     assert found["reason"]
 
 
+def test_what_was_asked_for_beside_the_contract_stands_in_the_file_and_is_read_back(
+    tmp_path: Path,
+) -> None:
+    plan(tmp_path)
+    (tmp_path / "bf16.answers").write_bytes(b"")
+    (tmp_path / "elsewhere").mkdir()
+    also = [
+        "soak:1h",
+        "repeat:4",
+        "shadow:bf16.answers",
+        "shadow:http://other:8000",
+        "max-num-seqs=8",
+    ]
+    words = [word for each in also for word in ("--also", each)]
+    out = tmp_path / "elsewhere" / "t.yaml"
+    _, found = proposed(tmp_path, *words, "--hours", "24", "-o", str(out))
+    assert [item["name"] for item in found["items"]] == [
+        "ready", "all", "all-soak", "all-repeat", "shadow", "shadow-2", "all-max-num-seqs-8"
+    ]  # fmt: skip
+    items = {item.name: item for item in read_trials(out).items}
+    assert items["all-repeat"].times == 4
+    assert Path(items["shadow"].against or "").samefile(tmp_path / "bf16.answers")
+    assert items["shadow-2"].against == "http://other:8000"
+    assert items["all-soak"].send_s == 3600
+    assert items["all-soak"].takes_s > 3600 + 3 * 600
+
+
+def test_variations_change_one_argument_each_and_start(tmp_path: Path) -> None:
+    file = plan(tmp_path)
+    file.write_text(file.read_text().replace("max-model-len: 4096", "max-model-len: 4096, max-num-seqs: 64, max-num-batched-tokens: 4096"))  # fmt: skip
+    _, found = proposed(tmp_path, "--also", "variations")
+    changed = [item["settings"] for item in found["items"] if item["kind"] == "variation"]
+    assert changed == [
+        {"max-num-seqs": "32"},
+        {"max-num-seqs": "128"},
+        {"max-num-batched-tokens": "2048"},
+        {"max-num-batched-tokens": "8192"},
+    ]
+    refused = file.read_text().replace("max-num-seqs: 64", "max-num-seqs: 1")
+    file.write_text(refused)
+    _, found = proposed(tmp_path, "--also", "variations")
+    changed = [item["settings"] for item in found["items"] if item["kind"] == "variation"]
+    assert {"max-num-seqs": "0"} not in changed
+    assert {"max-num-seqs": "2"} in changed
+
+
 RUN = ["--run", "trials.yaml"]
 URL = ["--url", "http://127.0.0.1:9"]
 
@@ -101,7 +148,22 @@ URL = ["--url", "http://127.0.0.1:9"]
         ),
         (
             ["plan.yaml", "--also", "run"],
-            "--also run: the plan has that by itself; name cold, ramp, soak or an argument=value.",
+            "--also run: the plan has that by itself; name cold, ramp, soak, repeat, shadow, variations or an argument=value.",
+        ),
+        (
+            ["plan.yaml", "--also", "repeat:1"],
+            "--also repeat:1 repeats 1 times; give it times from 2 to 1,000.",
+        ),
+        (
+            ["plan.yaml", "--also", "shadow"],
+            (
+                "--also shadow compares with nothing; write shadow:http://OTHER:8000, or shadow:FILE with what vram trial shadow "
+                "--record wrote."
+            ),
+        ),
+        (
+            ["plan.yaml", "--also", "shadow:gone.answers"],
+            "gone.answers cannot be read: No such file or directory; check its path.",
         ),
         (
             ["plan.yaml", "--home", "somewhere"],

@@ -3,9 +3,10 @@
 import numpy as np
 import pytest
 
-from vramledger.methods.trialplan.correlation import design_effect, long_run_variance
 from vramledger.methods.trialplan.draining import GROWTH, seconds_needed, slope_of
-from vramledger.methods.trialplan.needed import bounds, requests_needed
+from vramledger.methods.trialplan.needed import requests_needed
+from vramledger.statistics.bounds import bounds
+from vramledger.statistics.correlation import design_effect, long_run_variance
 
 
 def autoregressive(factor: float, count: int, seed: int) -> np.ndarray:

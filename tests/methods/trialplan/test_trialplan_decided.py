@@ -7,12 +7,12 @@ import numpy as np
 import pytest
 
 from recorded_trials import described, small_trial, standing
-from vramledger.methods.measured.contract import served_of
+from vramledger.methods.measured.contract import all_gaps, served_of
 from vramledger.methods.trialplan.decided import decided_lines, in_order, timed_gaps
-from vramledger.methods.trialplan.needed import bounds
 from vramledger.plan.contract_json import contract_to_json
 from vramledger.plan.requirement import Contract, LatencyLimit
 from vramledger.record.run import read_run
+from vramledger.statistics.bounds import bounds
 from vramledger.trial.conduct.latencies import measured
 from vramledger.trial.conduct.summary import summarise
 
@@ -70,14 +70,40 @@ def test_gaps_stand_in_the_order_in_which_they_ended(tmp_path: Path) -> None:
     run = read_run(trial_of(tmp_path / "run", Contract(success=0.5)))
     gaps = timed_gaps(run)
     assert sorted(np.round(gaps.seconds * 1000).astype(int)) == sorted(
-        np.round(served_of(run, measured(run)).gaps.seconds * 1000).astype(int)
+        np.round(served_of(measured(run), all_gaps(run)).gaps.seconds * 1000).astype(int)
     )
     assert len(gaps.events) == len(gaps.seconds)
 
 
+def test_gaps_of_short_inputs_are_judged_alone(tmp_path: Path) -> None:
+    """All of them have 100 tokens: up to 100 they are the gaps of all, up to 99 there is none."""
+    row = {up: LatencyLimit(up, {0.3: 0.02}) for up in (99, 100, None)}
+    lines = found(tmp_path / "run", Contract(latency={"itl_s": tuple(row.values())}))
+    none, some, every = lines.values()
+    assert (none.standing, none.why) == ("not decided", "there was nothing to count")
+    assert some.asked == "itl_s p30 <= 0.02 up to 100 input tokens"
+    assert (some.standing, some.low, some.counted) == (every.standing, every.low, every.counted)
+    assert every.counted == 3
+
+
+def test_queue_times_are_judged_where_every_answer_has_one(tmp_path: Path) -> None:
+    contract = Contract(latency={"queue_s": (LatencyLimit(None, {0.3: 0.2}),)})
+    (line,) = found(tmp_path / "untold", contract).values()
+    assert (line.standing, line.why) == (
+        "not decided",
+        "the run tells of 0 of 3 answered requests how long they were queued; stage times (--stages) tell it of each",
+    )  # fmt: skip
+    stated = standing().to_json() | {"contract": contract_to_json(contract)}
+    folder = tmp_path / "told"
+    small_trial(folder, about=described(trial=stated, scenario="daily"), queue_s=0.1)
+    (line,) = decided_lines(summarise(read_run(folder)), 0.9)
+    assert (line.standing, line.counted) == ("holds", 4)  # the rejected one waited for ever
+    assert line.low == pytest.approx(bounds(3, 4, 0.9).low)
+
+
 def test_order_changes_no_request(tmp_path: Path) -> None:
     run = read_run(trial_of(tmp_path / "run", Contract(success=0.5)))
-    served = served_of(run, measured(run))
+    served = served_of(measured(run))
     order = np.arange(len(served.ok))[::-1]
     turned = in_order(served, order, served.gaps)
     assert (turned.ok[::-1] == served.ok).all()

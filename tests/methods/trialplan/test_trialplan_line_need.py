@@ -134,7 +134,6 @@ def test_what_no_time_decides_says_why(simulation: Simulation) -> None:
     contract = Contract(
         latency={
             "ttft_s": (LatencyLimit(None, {1.0: 60.0}),),
-            "itl_s": (LatencyLimit(SHORT, {0.5: 1.0}),),
             "queue_s": (LatencyLimit(None, {0.95: 1.0}),),
         },
         done_by="06:00",
@@ -147,13 +146,52 @@ def test_what_no_time_decides_says_why(simulation: Simulation) -> None:
             "no sample proves a maximum; every request would have to be seen",
         ),
         (
-            "itl_s p50 <= 1 up to 300 input tokens",
+            "queue_s p95 <= 1",
             None,
-            "a trial does not tell gaps by length of input",
+            "a trial is told how long each request was queued by stage times alone; give their log with --stages",
         ),
-        ("queue_s p95 <= 1", None, "a trial does not see how long each request was queued"),
-        ("done by 06:00", None, "a trial is not held against it"),
+        (
+            "done by 06:00",
+            None,
+            (
+                "it turns on the hour at which the log's load begins, which the record of a trial does not hold; the same work as "
+                "requests an hour can be decided"
+            ),
+        ),
     ]
+
+
+def test_with_stage_times_the_queue_needs_what_any_latency_needs(simulation: Simulation) -> None:
+    contract = Contract(latency={"queue_s": (LatencyLimit(None, {0.95: 60.0}),)})
+    ends = PlayedEnds(with_contract(simulation, contract), silent)
+    (line,) = line_needs(contract, ends, 0.9, stages=True)
+    assert (line.asked, line.expected_share, line.expected_holds) == (
+        "queue_s p95 <= 60",
+        1.0,
+        True,
+    )
+    assert line.needed == pytest.approx(45 * (line.effect or 0), abs=1)
+
+
+def test_gaps_of_short_inputs_are_counted_alone(simulation: Simulation) -> None:
+    """Every gap belongs to one request: those up to a length and those above are all of them."""
+    side = PlayedEnds(simulation, silent).expected
+    gaps, inputs = side.gaps_up_to((SHORT, 10**6)), simulation.offered.input_tokens
+    outputs = simulation.offered.output_tokens
+    assert gaps[SHORT].events.sum() == (outputs[inputs <= SHORT] - 1).sum()
+    assert gaps[10**6].events.sum() == (outputs - 1).sum() == side.served.gaps.events.sum()
+    most = side.served.gaps.at(0.5)
+    assert most is not None
+    contract = Contract(
+        latency={"itl_s": (LatencyLimit(SHORT, {0.5: 60.0}), LatencyLimit(None, {0.5: 60.0}))}
+    )
+    short, every = needs(simulation, contract).values()
+    assert short.asked == "itl_s p50 <= 60 up to 300 input tokens"
+    assert short.per_hour / every.per_hour == pytest.approx(
+        gaps[SHORT].events.sum() / gaps[10**6].events.sum()
+    )
+    assert (short.expected_share, short.expected_holds) == (1.0, True)
+    assert short.chance_of_failing == 0.05
 
 
 def test_what_the_simulator_does_not_know_needs_so_many_at_least(simulation: Simulation) -> None:

@@ -10,12 +10,15 @@ from typing import TYPE_CHECKING, Any, Final
 from vramledger.cli.needs import need_ray
 from vramledger.cli.workload.operator import seconds
 from vramledger.errors import BadInput
+from vramledger.named_file import opened
 from vramledger.record.naming import folder_name
 from vramledger.simulate.planned import Planned, is_plan, planned
 from vramledger.trial.conduct.asked import TrialAsked
 from vramledger.trial.conduct.on_interrupt import OnInterrupt
 from vramledger.trial.imported.held_against import HeldAgainst
+from vramledger.trial.load.refusals import refuse_load
 from vramledger.trial.prompts.body import extra_fields
+from vramledger.trial.prompts.own import OwnPrompts
 from vramledger.units import format_seconds
 from vramledger.workload.challenge import Challenge, read_challenge
 from vramledger.workload.operators.prepared import Part
@@ -30,6 +33,7 @@ _MOST_ACCEPTED: Final = 64
 _SHORTEST_INTERVAL_S: Final = 0.05
 _LONGEST_INTERVAL_S: Final = 10.0
 _LONGEST_S: Final = 366 * 86_400.0
+_FILES: Final = {"tokenizer": "a tokenizer", "server_log": "a start-up log"}
 
 
 def trial_asked(asked: Mapping[str, Any]) -> TrialAsked:
@@ -45,17 +49,20 @@ def trial_asked(asked: Mapping[str, Any]) -> TrialAsked:
     challenge = _challenge(asked)
     if asked["key_env"] and asked["key_file"]:
         raise BadInput("--key-env and --key-file both name a key; give one of them.")
-    duration = asked["duration"]
+    duration = None if asked["duration"] is None else _time("--for", asked["duration"])
+    part = part_asked(asked, plan) if challenge is None else Part(challenge.workload)
+    refuse_load(part, asked["closed"], duration)
+    _refuse_files(asked)
     return TrialAsked(
         url=url,
-        part=_part(asked, plan) if challenge is None else Part(challenge.workload),
+        part=part,
         api=asked["api"],
         model=asked["model"],
         key_env=asked["key_env"],
         key_file=None if asked["key_file"] is None else str(Path(asked["key_file"]).absolute()),
         seed=asked["seed"] if challenge is None else challenge.seed,
         closed=asked["closed"],
-        duration_s=None if duration is None else _time("--for", duration),
+        duration_s=duration,
         workers=asked["workers"],
         cold=asked["cold"],
         on_interrupt=OnInterrupt(asked["on_interrupt"]),
@@ -112,21 +119,8 @@ def held_against(path: str, scenario: str | None) -> HeldAgainst:
     Raises:
         BadInput, UnknownName: no plan, or a scenario that is none.
     """
-    plan = _of_plan(path, scenario)
+    plan = of_plan(path, scenario)
     return HeldAgainst(_document(path), plan.scenario, plan.contract)
-
-
-def _planned(asked: Mapping[str, Any]) -> Planned | None:
-    return None if asked["plan"] is None else _of_plan(asked["plan"], asked["scenario"])
-
-
-def _of_plan(path: str, scenario: str | None) -> Planned:
-    if not is_plan(path):
-        raise BadInput(
-            f"{path} is no plan file; give one (vram plan new writes it), or leave it out and give "
-            "--workload."
-        )
-    return planned(path, scenario)
 
 
 def _challenge(asked: Mapping[str, Any]) -> Challenge | None:
@@ -143,7 +137,12 @@ def _challenge(asked: Mapping[str, Any]) -> Challenge | None:
     return read_challenge(path)
 
 
-def _part(asked: Mapping[str, Any], plan: Planned | None) -> Part:
+def part_asked(asked: Mapping[str, Any], plan: Planned | None) -> Part:
+    """What is sent: a workload, a scenario of it, at a rate.
+
+    Raises:
+        BadInput: no workload is named, or the rate means nothing.
+    """
     workload: Path | None = asked["workload"] or (None if plan is None else plan.workload)
     if workload is None:
         raise BadInput(
@@ -153,6 +152,38 @@ def _part(asked: Mapping[str, Any], plan: Planned | None) -> Part:
     scenario = asked["scenario"] if plan is None else plan.scenario
     whole = plan is not None and scenario not in DEFINITIONS
     return Part(workload, None if whole else scenario, _rate(asked, plan))
+
+
+def _planned(asked: Mapping[str, Any]) -> Planned | None:
+    return None if asked["plan"] is None else of_plan(asked["plan"], asked["scenario"])
+
+
+def of_plan(path: str, scenario: str | None) -> Planned:
+    """A plan's scenario.
+
+    Raises:
+        BadInput, UnknownName, CannotKnow: no plan, or a scenario that is none.
+    """
+    if not is_plan(path):
+        raise BadInput(
+            f"{path} is no plan file; give one (vram plan new writes it), or leave it out and give "
+            "--workload."
+        )
+    return planned(path, scenario)
+
+
+def _refuse_files(asked: Mapping[str, Any]) -> None:
+    """Refuse files that are not there before any server is asked.
+
+    Raises:
+        BadInput: one cannot be read.
+    """
+    for name, what in _FILES.items():
+        if asked[name] is not None:
+            with opened(asked[name], what):
+                pass
+    if asked["prompts"] is not None:
+        OwnPrompts(asked["prompts"], asked["api"]).check()
 
 
 def _rate(asked: Mapping[str, Any], plan: Planned | None) -> float:

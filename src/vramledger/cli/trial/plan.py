@@ -30,14 +30,19 @@ from vramledger.errors import BadInput, ExitCode
     "--also",
     multiple=True,
     metavar="TRIAL",
-    help="Beside the contract, as time is left: cold, ramp, soak:2h, or an argument of the server changed, "
-    "max-num-seqs=128; may be given again.",
+    help="Beside the contract, as time is left: cold, ramp, soak:2h, repeat:3, shadow:FILE, an argument of the server "
+    "changed, max-num-seqs=128, or variations for all that suggest themselves; may be given again.",
 )
 @click.option("--restart-takes", default="5m", metavar="TIME", help="Of the server; 5m by default.")
 @click.option("--gpu", help="The accelerator, where the plan has several: a name of vram gpus.")
 @click.option("--workload", type=click.Path(path_type=Path), help="A stored workload (.parquet).")
 @click.option("--engine-version", help="The engine's version, when the plan does not say.")
 @click.option("--model", help="The model, when the plan names a path that is not here.")
+@click.option(
+    "--stages",
+    type=click.Path(path_type=Path),
+    help="Log of stage times that every trial will read; queue_s is decided by it.",
+)
 @calibration_option
 @click.option("--seed", type=click.IntRange(min=0), help="Of every draw; 0 by default.")
 @click.option("--url", help="The server, such as http://localhost:8000.")

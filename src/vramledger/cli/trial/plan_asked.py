@@ -8,21 +8,30 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from vramledger.cli.simulate_asked import question_of
-from vramledger.cli.trial import VERBS
 from vramledger.cli.workload.operator import seconds
 from vramledger.errors import BadInput, CannotKnow
 from vramledger.frozen import frozen
 from vramledger.methods.trialplan.budget import Budget, until_of
 from vramledger.methods.trialplan.expected import expected_lines
-from vramledger.methods.trialplan.item import BY_NAME, READY, kind_named
+from vramledger.methods.trialplan.item import (
+    BY_NAME,
+    READY,
+    REPEAT,
+    REPEATS,
+    SHADOW,
+    check_times,
+    kind_named,
+)
 from vramledger.methods.trialplan.proposal import Extra, Proposal, propose
 from vramledger.methods.trialplan.scenario_need import scenario_need
 from vramledger.methods.trialplan.trials_file import Expected, trials_text
+from vramledger.methods.trialplan.variations import variations
+from vramledger.named_file import opened
 from vramledger.plan.price import parse_price
 from vramledger.plan.read import read_plan
 from vramledger.record.durable import replace_file
 from vramledger.simulate.planned import is_plan
-from vramledger.simulate.run import NotServed, Question, simulate_case
+from vramledger.simulate.run import NotServed, Question, Simulation, simulate_case
 from vramledger.simulate.timing.carrying import refusals
 from vramledger.written_file import refuse_place
 
@@ -32,6 +41,8 @@ if TYPE_CHECKING:
 _CONFIDENCE: Final = 0.9
 _LEAST, _MOST = 0.5, 0.9999
 _RUN_OPTIONS: Final = ("home", "restart_command", "keep_going")
+VARIATIONS: Final = "variations"  # every one that suggests itself
+_MOST_DIGITS: Final = 6
 _LONGEST_H: Final = 24.0 * 366
 
 
@@ -66,13 +77,17 @@ def proposed(asked: Mapping[str, Any], progress: "Progress") -> Proposed | str:
     budget, confidence = budget_of(asked), _confidence(asked["confidence"])
     extras = [_extra(text) for text in asked["also"]]
     restart_s = seconds(asked["restart_takes"])
-    simulations, needs = {}, []
+    simulations: dict[str, Simulation] = {}
+    needs = []
     for name, question in _questions(asked).items():
         found = simulate_case(question, progress)
         if isinstance(found, NotServed):
             return found.reason
         simulations[name] = found
-        needs.append(scenario_need(name, found, confidence, progress))
+        needs.append(
+            scenario_need(name, found, confidence, progress, stages=asked["stages"] is not None)
+        )
+    extras = [each for extra in extras for each in _expanded(extra, simulations)]
     proposal = replace(
         propose(needs, budget, confidence, extras, restart_s),
         no_evidence=tuple(
@@ -124,6 +139,7 @@ def written(found: Proposed, asked: Mapping[str, Any]) -> Path:
         asked["workload"],
         asked["url"],
         asked["seed"] or 0,
+        asked["stages"],
     )
     if not found.proposal.items:
         raise CannotKnow(f"No trial decides anything in the time, so {out} is not written.")
@@ -179,16 +195,49 @@ def _confidence(given: float | None) -> float:
 
 
 def _extra(text: str) -> Extra:
-    """``cold``, ``soak:2h`` or ``max-num-seqs=128``."""
-    name, equals, value = text.partition("=")
-    if equals:
-        return Extra("variation", settings={name.removeprefix("--"): value})
-    name, _, time = text.partition(":")
+    """``cold``, ``soak:2h``, ``repeat:3``, ``shadow:FILE`` or ``max-num-seqs=128``."""
+    name, colon, rest = text.partition(":")
+    setting, equals, value = text.partition("=")
+    if equals and not (colon and name in BY_NAME):
+        return Extra("variation", settings={setting.removeprefix("--"): value})
+    if text == VARIATIONS:
+        return Extra(VARIATIONS)
     kind = kind_named(name, "--also")
     if kind.name in (READY, "run", "variation"):
         raise BadInput(
-            f"--also {text}: the plan has that by itself; name cold, ramp, soak or an argument=value."
+            f"--also {text}: the plan has that by itself; name cold, ramp, soak, repeat, shadow, variations or an argument=value."
         )
-    if kind.verb not in VERBS:
-        raise CannotKnow(f"--also {text}: this version of vram has no vram trial {kind.verb}.")
-    return Extra(BY_NAME[name].name, seconds(time) if time else None)
+    if kind.name == SHADOW:
+        return Extra(SHADOW, against=_against(rest, text))
+    if kind.name == REPEAT:
+        return Extra(REPEAT, times=_times(rest, text))
+    return Extra(kind.name, seconds(rest) if rest else None)
+
+
+def _expanded(extra: Extra, simulations: Mapping[str, Simulation]) -> list[Extra]:
+    """Variations as one trial each, of the deployment as it was simulated."""
+    if extra.kind != VARIATIONS:
+        return [extra]
+    first = next(iter(simulations.values()))
+    return [Extra("variation", settings=settings) for settings in variations(first)]
+
+
+def _against(told: str, text: str) -> str:
+    """Another server, or the file of answers that were recorded."""
+    if not told:
+        raise BadInput(
+            f"--also {text} compares with nothing; write shadow:http://OTHER:8000, or shadow:FILE with what vram trial shadow "
+            "--record wrote."
+        )
+    if "://" not in told:
+        with opened(Path(told), "recorded answers"):
+            pass
+    return told
+
+
+def _times(told: str, text: str) -> int:
+    if not told:
+        return REPEATS
+    times = int(told) if told.isdecimal() and len(told) < _MOST_DIGITS else None
+    check_times(times, f"--also {text}")
+    return times or REPEATS

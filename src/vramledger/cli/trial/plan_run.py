@@ -7,6 +7,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any, Final
 
+from vramledger.cli.trial.asked import of_plan, part_asked
 from vramledger.errors import BadInput
 from vramledger.methods.trialplan.budget import Budget, until_of
 from vramledger.methods.trialplan.carry.carrier import Carried, Watched, carry_out
@@ -20,10 +21,11 @@ from vramledger.record.closing import writable
 from vramledger.record.durable import replace_file
 from vramledger.report.trial_page import page_markdown
 from vramledger.report.trial_page_json import page_json
+from vramledger.trial.load.refusals import refuse_load
 
 _PAGE, _JSON = "page.md", "plan.json"
 _PLAN_ONLY: Final = (
-    "hours", "max_cost", "price", "confidence", "gpu", "workload", "engine_version", "calibration", "seed"
+    "hours", "max_cost", "price", "confidence", "gpu", "workload", "stages", "engine_version", "calibration", "seed"
 )  # fmt: skip
 
 
@@ -35,6 +37,7 @@ def carried_out(file: Path, asked: Mapping[str, Any], tell: Callable[[str], None
     """
     _refuse_plan_options(asked)
     trials = read_trials(file)
+    _refuse_loads(trials)
     carried = _carried(trials, asked)
     home = None if asked["home"] is None else home_of(asked["home"])
     with writable(carried.folder):
@@ -108,6 +111,25 @@ def _carried(trials: Trials, asked: Mapping[str, Any]) -> Carried:
         until=None if asked["until"] is None else until_of(asked["until"], now),
         keep_going=asked["keep_going"],
     )
+
+
+def _refuse_loads(trials: Trials) -> None:
+    """Refuse what no server could be sent, before any is asked.
+
+    Raises:
+        BadInput, UnknownName, CannotKnow: the plan, a scenario or the workload is not there.
+    """
+    for scenario in dict.fromkeys(item.scenario for item in trials.items):
+        if scenario is None:
+            continue
+        told = {
+            "scenario": scenario,
+            "workload": trials.workload,
+            "rate_scale": None,
+            "closed": None,
+        }
+        plan = of_plan(str(trials.plan), scenario)
+        refuse_load(part_asked(told, plan), None, None)
 
 
 def _refuse_plan_options(asked: Mapping[str, Any]) -> None:

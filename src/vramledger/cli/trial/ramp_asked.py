@@ -82,10 +82,10 @@ def ramp_asked(options: Mapping[str, Any], prediction: Prediction | None) -> Ram
             Kind.LATENCY if plan is None else plan.kind,
         ),
         stepping=Stepping(
-            _time("--step-for", options["step_for"]),
+            time_asked("--step-for", options["step_for"]),
             options["steps"],
-            _time("--idle-limit", options["idle_limit"]),
-            inf if options["total"] is None else _time("--for", options["total"]),
+            time_asked("--idle-limit", options["idle_limit"]),
+            inf if options["total"] is None else time_asked("--for", options["total"]),
         ),
         tolerance=TOLERANCE if tolerance is None else tolerance,
         least=least,
@@ -208,7 +208,12 @@ def _least(options: Mapping[str, Any], axis: Axis) -> float | None:
     return float(round(load.amount)) if load.unit is LoadUnit.CONCURRENT else None
 
 
-def _time(option: str, text: str) -> float:
+def time_asked(option: str, text: str) -> float:
+    """A length of time that an option gives.
+
+    Raises:
+        BadInput: none, or more than a week.
+    """
     found = seconds(text)
     if not 0 < found <= 7 * 86_400:
         raise BadInput(f"{option} {text} is out of range; take more than 0 and at most a week.")

@@ -28,6 +28,12 @@ from vramledger.cli.trial.ramp import RAMP_MODULES
 @click.option(
     "--step-for", default="30s", metavar="TIME", help="How long a step of a ramp sends; 30s."
 )
+@click.option(
+    "--ramp-for", metavar="TIME", help="A ramp begins no step that would end after so long."
+)
+@click.option(
+    "--within", metavar="TIME", help="Begin no segment and no ramp that would end after so long."
+)
 @click.option("--most", type=float, metavar="N", help="Never more requests in flight in a ramp.")
 @limit_option
 @load_options

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import replace
+from math import inf
 from pathlib import Path
 from typing import Any, Final
 
@@ -9,7 +10,14 @@ from vramledger.cli.limit_option import with_limits
 from vramledger.cli.output import show, show_json
 from vramledger.cli.trial.asked import new_folder, trial_asked
 from vramledger.cli.trial.live_view import live_view
-from vramledger.cli.trial.ramp_asked import from_kept, kept_options, ramp_asked, workload_hash
+from vramledger.cli.trial.ramp_asked import (
+    from_kept,
+    kept_options,
+    ramp_asked,
+    time_asked,
+    workload_hash,
+)
+from vramledger.cli.workload.operator import seconds
 from vramledger.errors import BadInput, ExitCode
 from vramledger.methods.ramp.kept import SOAK, Kept, read_kept
 from vramledger.methods.ramp.ramp import RampAsked
@@ -19,7 +27,7 @@ from vramledger.methods.soak.soak import Soak, SoakAsked, soak
 
 _LENGTH: Final = "4h"
 _RAMP: Final = {
-    "closed": True, "start": None, "at_least": None, "total": None, "steps": 12, "tolerance": None, "idle_limit": "2m",
+    "closed": True, "start": None, "at_least": None, "steps": 12, "tolerance": None, "idle_limit": "2m",
     "headroom": None,
 }  # fmt: skip
 _CODES: Final = {
@@ -73,9 +81,9 @@ def show_soak(folder: Path, *, as_json: bool) -> int:
         codes = {"HOLDS": 0, "GROWS": 1, "INCONCLUSIVE": 3, "STOPPED": 130}
         return codes[told["verdict"]]
     segments = tuple(Segment.from_json(each) for each in content["segments"])
-    asked = soak_asked(from_kept(content["asked"]))
+    total_s = seconds(content["asked"]["duration"])
     why = "it is not over; vram trial resume goes on."
-    found = Soak(folder, segments, growths(segments), (), asked.total_s, why)
+    found = Soak(folder, segments, growths(segments), (), total_s, why)
     return _shown(found, as_json=as_json)
 
 
@@ -90,15 +98,18 @@ def soak_asked(options: Mapping[str, Any]) -> SoakAsked:
     if trial.duration_s is None:
         raise BadInput("State how long the soak is with --for, such as --for 4h.")
     made = _ramp(options) if options["ramps"] else None
-    return SoakAsked(trial, trial.duration_s, options["segments"], made)
+    within = options.get("within")
+    within_s = inf if within is None else time_asked("--within", within)
+    return SoakAsked(trial, trial.duration_s, options["segments"], made, within_s)
 
 
 def _ramp(options: Mapping[str, Any]) -> RampAsked:
-    return replace(ramp_asked({**options, **_RAMP}, None), least=None)
+    made = ramp_asked({**options, **_RAMP, "total": options.get("ramp_for")}, None)
+    return replace(made, least=None)
 
 
 def _hash(options: Mapping[str, Any]) -> str:
-    return workload_hash(ramp_asked({**options, **_RAMP}, None))
+    return workload_hash(_ramp(options))
 
 
 def _answer(asked: SoakAsked, kept: Kept, *, as_json: bool) -> int:

@@ -4,7 +4,7 @@ They are held against everything that was offered, from when it was due, with fa
 simulator (`simulate.judged`). One run gives figures without intervals: a line that barely holds may fail the next time.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any
@@ -86,7 +86,9 @@ def promised(found: "Summary") -> Promised:
     if stated is None:
         return Promised(scenario)
     reasons = {each.line: each.why for each in found.unjudgeable}
-    lines = held_against(contract_from_json(stated), served_of(found.run, measured(found.run)))
+    lines = held_against(
+        contract_from_json(stated), served_of(measured(found.run), all_gaps(found.run))
+    )
     return Promised(
         scenario, tuple(_promise(line, reasons) for line in lines), bool(found.inconclusive)
     )
@@ -101,11 +103,15 @@ def held_against(contract: Contract, found: "Served") -> "tuple[Line, ...]":
     return (*judged(told, found), *drains)
 
 
-def served_of(run: "Run", found: Measured) -> "Served":
-    """The measured requests as a contract is held against them, in the order of the run's table."""
+def served_of(found: Measured, gaps: "Gaps | None" = None) -> "Served":
+    """The measured requests as a contract is held against them, in the order in which they are given.
+
+    A request is as long as it was asked to be; where nobody asked, as long as the server counted it.
+    """
     import numpy as np
 
     from vramledger.simulate.judged import Served
+    from vramledger.simulate.output_gaps import Gaps
 
     columns = found.columns
     stayed = columns["done_s"] - columns["due_s"]
@@ -114,16 +120,24 @@ def served_of(run: "Run", found: Measured) -> "Served":
         np.nanmax(columns["done_s"], initial=-np.inf),
     )
     return Served(
-        input_tokens=columns["input_tokens_got"],
+        input_tokens=_length(columns, "input_tokens"),
+        output_tokens=_length(columns, "output_tokens"),
         ok=found.outcome == Outcome.OK.value,
         cancelled=found.outcome == Outcome.CANCELLED.value,
         stayed=stayed,
         latency={name: with_failures(BY_NAME[name].of(columns), found.outcome) for name in NAMES},
-        gaps=_gaps(run),
+        gaps=Gaps(np.zeros(0), np.zeros(0)) if gaps is None else gaps,
         span_s=max(float(last - first), 0.0),
         queue_drains=False,  # that line is not asked
         at=_at,
     )
+
+
+def _length(columns: "Mapping[str, Floats]", name: str) -> "Floats":
+    import numpy as np
+
+    asked = columns[f"{name}_asked"]
+    return np.where(np.isnan(asked), columns[f"{name}_got"], asked)
 
 
 def _at(values: "Floats", share: float) -> float | None:
@@ -134,7 +148,7 @@ def _at(values: "Floats", share: float) -> float | None:
     return float(np.quantile(told, share, method="inverted_cdf")) if len(told) else None
 
 
-def _gaps(run: "Run") -> "Gaps":
+def all_gaps(run: "Run") -> "Gaps":
     """Every gap between two chunks of the measured requests that ended as asked."""
     import numpy as np
     import pyarrow.compute as pc

@@ -2,14 +2,14 @@
 
 Two figures must both rise: the requests under way as the client sees them, which are arrivals less completions, and the
 server's own count of waiting ones where it tells that. The beginning is left out, in which any load fills up: as long as
-half of the requests take, and at most a third of the time. A rise counts where it is clear of its error (`methods.trend`, one-sided, at 1 %) and comes to one
+half of the requests take, and at most a third of the time. A rise counts where it is clear of its error (`statistics.trend`, one-sided, at 1 %) and comes to one
 request and a twentieth of the mean over the time that was looked at.
 """
 
 from typing import TYPE_CHECKING, Any, Final
 
 from vramledger.frozen import frozen
-from vramledger.methods.trend import Trend, trend
+from vramledger.statistics.trend import Trend, trend
 from vramledger.trial.conduct.latencies import Measured
 from vramledger.trial.conduct.steady import under_way
 from vramledger.trial.conduct.watch import SERVER as TARGET

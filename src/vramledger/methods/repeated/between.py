@@ -3,7 +3,7 @@
 Each run gives one value; runs do not depend on one another, whatever requests within one do. With k runs of standard
 deviation s, the mean of the runs lies within ``t(k - 1) s / sqrt(k)`` (Student's t), in which the scatter within runs and that
 between them are together, as both are in s. Apart they are told by the random-effects model ``s^2 = between^2 +
-mean(within^2)``, with the within-run error of `blocks` (L. V. Hedges, "A random effects model for effect sizes", Psychological
+mean(within^2)``, with the within-run error of `statistics.estimate` (L. V. Hedges, "A random effects model for effect sizes", Psychological
 Bulletin 93, 1983, 388-395). The interval is about repetitions of this load: they send requests of the same lengths, which
 therefore add to `within` and not to s, so that `between` is a lower bound, and 0 where runs agree as well as one run can tell.
 """

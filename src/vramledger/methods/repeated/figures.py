@@ -1,12 +1,12 @@
 """The figures of repetitions: pooled over all requests, and run by run with an interval."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 from vramledger.frozen import frozen
 from vramledger.methods.repeated.between import FEWEST, OfRuns, of_runs
-from vramledger.methods.repeated.blocks import error_of_mean, error_of_percentile
 from vramledger.methods.repeated.one_run import LATENCIES, OneRun
+from vramledger.statistics.estimate import mean_of, percentile_of
 
 if TYPE_CHECKING:
     import numpy as np
@@ -51,15 +51,12 @@ def _latency(runs: Sequence[OneRun], name: str, statistic: str) -> FigureOfRuns:
     parts = [one.values[name] for one in runs]
     whole = np.concatenate(parts)
 
-    def error(values: "Floats", seed: int) -> float | None:
-        return error_of_mean(values, seed) if share is None else error_of_percentile(values, share, seed)  # fmt: skip
-
     return FigureOfRuns(
         name,
         statistic,
         value_of(whole, share),
         int((~np.isnan(whole)).sum()),
-        _of(runs, parts, lambda values: value_of(values, share), error),
+        _of(parts, share),
     )
 
 
@@ -68,7 +65,7 @@ def _success(runs: Sequence[OneRun]) -> FigureOfRuns:
 
     parts = [one.ok for one in runs]
     whole = np.concatenate(parts)
-    found = _of(runs, parts, lambda values: value_of(values, None), error_of_mean)
+    found = _of(parts, None)
     return FigureOfRuns("ok_share", None, value_of(whole, None), len(whole), found)
 
 
@@ -83,16 +80,20 @@ def _rate(runs: Sequence[OneRun], name: str) -> FigureOfRuns:
 
 
 def _of(
-    runs: Sequence[OneRun],
     parts: "Sequence[Floats]",
-    value: "Callable[[Floats], float | None]",
-    error: "Callable[[Floats, int], float | None]",
+    share: float | None,
 ) -> OfRuns | None:
-    """The value of each run with its own error; the draws of a run are by its seed."""
-    found = [value(each) for each in parts]
+    """The value of each run with its own error."""
+    found = [value_of(each, share) for each in parts]
     told = [each for each in found if each is not None]
     if len(told) < max(FEWEST, len(parts)):
         return None
-    errors = [error(each, one.turn.seed) for each, one in zip(parts, runs, strict=True)]
+    errors = [_error(each, share) for each in parts]
     known = [each for each in errors if each is not None]
     return of_runs(told, known if len(known) == len(errors) else None)
+
+
+def _error(values: "Floats", share: float | None) -> float | None:
+    """The standard error of one run by itself; None where there is none."""
+    found = mean_of(values) if share is None else percentile_of(values, share)
+    return None if found is None else found.error

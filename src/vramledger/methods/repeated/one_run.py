@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from vramledger.frozen import frozen
-from vramledger.methods.measured.contract import served_of
+from vramledger.methods.measured.contract import all_gaps, served_of
 from vramledger.methods.repeated.turns import Turn
 from vramledger.record.run import read_run
 from vramledger.trial.conduct.latencies import NAMES, measured
@@ -53,7 +53,7 @@ def read_one(turn: Turn, folder: Path) -> OneRun:
     import numpy as np
 
     run = read_run(folder)
-    found = served_of(run, measured(run))
+    found = served_of(measured(run), all_gaps(run))
     due = run.requests.numbers("due_s", "row")
     order = np.argsort(due["due_s"][~np.isnan(due["row"])], kind="stable")
     values = {name: found.latency[name][order] for name in NAMES}
@@ -84,6 +84,7 @@ def pooled(runs: "tuple[OneRun, ...]") -> "Served":
     return replace(
         parts[0],
         input_tokens=joined("input_tokens"),
+        output_tokens=joined("output_tokens"),
         ok=joined("ok"),
         cancelled=joined("cancelled"),
         stayed=joined("stayed"),

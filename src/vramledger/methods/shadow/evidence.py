@@ -9,6 +9,7 @@ from vramledger.frozen import frozen
 from vramledger.named_file import read_text
 
 SCHEMA: Final = "vramledger.shadow/1"
+_BOUND_TO: Final = ("quantization", "kv_cache_dtype", "engine_version", "attention_backend")
 _MOST_BYTES: Final = 1 << 28
 
 
@@ -23,6 +24,10 @@ class Evidence:
     high: float
     answered: int
     rehearsed: bool
+    weights_b: str | None = None  # what B's server told: quantisation of its weights
+    kv_dtype_b: str | None = None
+    engine_version_b: str | None = None
+    backend_b: str | None = None
 
     def holds(self, least: float) -> bool | None:
         """Whether the agreement reaches `least`; None where the interval holds it."""
@@ -49,8 +54,13 @@ def read_evidence(path: Path) -> Evidence:
             float(agreement["high"]),
             int(found["requests"]["answered"]),
             found["basis"] != "measured",
+            *(_told(found["b"].get(name)) for name in _BOUND_TO),
         )
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
         raise BadInput(
             f"{path} is no shadow comparison with a figure ({SCHEMA}); make it with vram trial shadow -o {path}."
         ) from None
+
+
+def _told(value: Any) -> str | None:
+    return None if value is None else str(value).casefold()

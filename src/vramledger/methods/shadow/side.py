@@ -14,6 +14,7 @@ from vramledger.trial.server.ask import ask_server
 from vramledger.trial.server.asking import Asker
 from vramledger.trial.server.facts import ServerFacts
 
+_BOUND_TO: Final = ("quantization", "kv-cache-dtype", "attention-backend")  # evidence is
 KNOWS_IDS: Final = "vllm"  # answers with the ids of tokens where asked to
 
 
@@ -29,6 +30,9 @@ class Told:
     chat_template_sha256: str | None = None
     max_model_len: int | None = None
     rehearsal: bool = False
+    quantization: str | None = None
+    kv_cache_dtype: str | None = None
+    attention_backend: str | None = None
 
 
 @frozen
@@ -66,7 +70,14 @@ def told_of(facts: ServerFacts, model: str | None) -> Told:
         sha256(template.encode()).hexdigest() if template else None,
         None if served is None else served.max_model_len,
         facts.rehearsal,
+        *(_argument(facts, name) for name in _BOUND_TO),
     )
+
+
+def _argument(facts: ServerFacts, name: str) -> str | None:
+    """Of the engine, as a text; None where it did not tell."""
+    found = facts.seen.arguments.get(name)
+    return None if found is None else str(found)
 
 
 class Side:

@@ -1,6 +1,6 @@
 """What grows over a soak: a slope for each figure, all of them tested together.
 
-Slopes and their errors are those of `methods.trend`. As several figures are tested at once, p-values are Holm's (S. Holm, A Simple Sequentially
+Slopes and their errors are those of `statistics.trend`. As several figures are tested at once, p-values are Holm's (S. Holm, A Simple Sequentially
 Rejective Multiple Test Procedure, Scandinavian Journal of Statistics 6, 1979, by statsmodels), so that the chance of
 calling any of them growing in a steady server is 5 % at most. A figure holds where the upper end of its interval stays below what would matter; between the
 two it is open, and a longer soak would decide: the error of a slope over equally spaced values falls with the duration to the power of 1.5.
@@ -12,7 +12,7 @@ from typing import Final
 
 from vramledger.frozen import frozen
 from vramledger.methods.soak.segment import Segment
-from vramledger.methods.trend import FEWEST, Trend, trend
+from vramledger.statistics.trend import FEWEST, Trend, trend
 
 WRONG: Final = 0.05
 _LEFT_OUT: Final = 0.1  # of the segments, at the beginning: caches fill and allocators settle

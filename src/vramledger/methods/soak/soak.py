@@ -4,10 +4,11 @@ import time
 from collections.abc import Iterator
 from dataclasses import replace
 from itertools import count
+from math import inf, isfinite
 from pathlib import Path
 from typing import Any, Final
 
-from vramledger.errors import VramError
+from vramledger.errors import CannotKnow, VramError
 from vramledger.frozen import frozen
 from vramledger.methods.measured.idle import LIMIT_S, await_idle
 from vramledger.methods.ramp.found import Ramp
@@ -25,6 +26,7 @@ from vramledger.trial.conduct.watch import Watch
 from vramledger.trial.sampling.processes import local_processes
 from vramledger.trial.sampling.target import authorization
 from vramledger.trial.server import ask_server
+from vramledger.units import format_seconds
 
 RAMPS: Final = ("ramp-start", "ramp-middle", "ramp-end")
 _ROUNDING: Final = 1e-9
@@ -32,12 +34,16 @@ _ROUNDING: Final = 1e-9
 
 @frozen
 class SoakAsked:
-    """A soak: the trial that each of `segments` is, for `total_s` together; `ramp` is None where none is to be made."""
+    """A soak: the trial that each of `segments` is, for `total_s` together; `ramp` is None where none is to be made.
+
+    Nothing is begun that would end more than `within_s` after its beginning.
+    """
 
     trial: TrialAsked
     total_s: float
     segments: int
     ramp: RampAsked | None
+    within_s: float = inf
 
 
 @frozen
@@ -126,7 +132,9 @@ def _course(
 ) -> Iterator[Segment | Ramp]:
     """Ramps and segments in their order, those that are missing."""
     places = {0: RAMPS[0], asked.segments // 2: RAMPS[1], asked.segments: RAMPS[2]}
+    began_s = time.monotonic()
     for number in range(asked.segments + 1):
+        _refuse_late(asked, time.monotonic() - began_s, number)
         if number in places and asked.ramp is not None:
             watch.phase(f"{places[number]}: how far it can be pushed now")
             near = _near(asked.ramp, ramps)
@@ -134,6 +142,20 @@ def _course(
         if len(done) <= number < asked.segments:
             watch.phase(f"segment {number + 1} of {asked.segments}")
             yield _segment(asked, folder / f"segment-{number + 1:03}", watch)
+
+
+def _refuse_late(asked: SoakAsked, passed_s: float, number: int) -> None:
+    """Stop where the next segment, or the last ramp, might not end in the time that is allowed.
+
+    Raises:
+        CannotKnow: it might not.
+    """
+    ramp_s = 0.0 if asked.ramp is None else asked.ramp.stepping.total_s
+    next_s = asked.total_s / asked.segments if number < asked.segments else ramp_s
+    if passed_s + (next_s if isfinite(next_s) else 0.0) > asked.within_s:
+        raise CannotKnow(
+            f"The {format_seconds(asked.within_s)} that were allowed (--within) hold {number} of {asked.segments} segments."
+        )
 
 
 def _near(asked: RampAsked, before: list[Ramp]) -> RampAsked:

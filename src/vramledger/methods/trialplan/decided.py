@@ -6,18 +6,18 @@ from typing import TYPE_CHECKING, Any, Final
 
 from vramledger.frozen import frozen
 from vramledger.methods.measured.contract import Promise, promised, served_of
-from vramledger.methods.trialplan.correlation import long_run_variance
 from vramledger.methods.trialplan.draining import GROWTH, slope_of
-from vramledger.methods.trialplan.line_sample import LineSample, samples_of
-from vramledger.methods.trialplan.needed import bounds
+from vramledger.methods.trialplan.line_sample import LineSample, lengths_of_gaps, samples_of
 from vramledger.plan.contract_json import contract_from_json
 from vramledger.plan.requirement import Contract
-from vramledger.record.latency import gaps_s
+from vramledger.record.latency import gaps_s, with_failures
 from vramledger.record.outcome import Outcome
 from vramledger.record.samples import SERVER
 from vramledger.simulate.judged import Served, good_requests
 from vramledger.simulate.output_gaps import Gaps
-from vramledger.trial.conduct.latencies import measured
+from vramledger.statistics.bounds import bounds
+from vramledger.statistics.correlation import long_run_variance
+from vramledger.trial.conduct.latencies import Measured, measured
 from vramledger.trial.conduct.watch import SERVER as TARGET
 from vramledger.trial.sampling.history import read_histories
 
@@ -31,7 +31,9 @@ if TYPE_CHECKING:
 
     Floats = np.ndarray[Any, np.dtype[np.float64]]
 
+QUEUE: Final = "queue_s"
 HOLDS, FAILS, OPEN = "holds", "fails", "not decided"
+_INPUTS: Final = ("input_tokens_asked", "input_tokens_got")  # the first that is told
 _STEP_S: Final = 1.0
 _HOUR_S: Final = 3600.0
 _FEWEST: Final = 10  # of good requests; fewer give no rate
@@ -76,8 +78,13 @@ class _Judge:
         seen = measured(found.run)
         order = np.argsort(seen.columns["due_s"], kind="stable")
         self._due_s = seen.columns["due_s"][order]
-        self._served = in_order(served_of(found.run, seen), order, timed_gaps(found.run))
-        self._samples = {each.asked: each for each in samples_of(contract, self._served)}
+        served = served_of(seen)
+        queued, self._queue_why = queue_times(found.run, seen)
+        if queued is not None:
+            served = replace(served, latency={**served.latency, QUEUE: queued})
+        self._served = in_order(served, order, timed_gaps(found.run))
+        gaps = {most: timed_gaps(found.run, most) for most in lengths_of_gaps(contract)}
+        self._samples = {each.asked: each for each in samples_of(contract, self._served, gaps)}
 
     def line(self, promise: Promise) -> Decided:
         """One line."""
@@ -93,6 +100,8 @@ class _Judge:
             return self._by_queue(asked)
         if asked.endswith("requests an hour"):
             return self._by_rate(asked)
+        if asked.startswith(f"{QUEUE} "):
+            return Decided(asked, found, OPEN, why=self._queue_why)
         return Decided(asked, found, OPEN, why=promise.why or "a trial is not held against it")
 
     def _by_share(self, sample: LineSample, found: str) -> Decided:
@@ -176,6 +185,7 @@ def in_order(served: Served, order: "np.ndarray[Any, Any]", gaps: Gaps) -> Serve
     return replace(
         served,
         input_tokens=served.input_tokens[order],
+        output_tokens=served.output_tokens[order],
         ok=served.ok[order],
         cancelled=served.cancelled[order],
         stayed=served.stayed[order],
@@ -184,11 +194,35 @@ def in_order(served: Served, order: "np.ndarray[Any, Any]", gaps: Gaps) -> Serve
     )
 
 
-def timed_gaps(run: "Run") -> Gaps:
-    """Every gap of the measured requests that ended as asked, in the order in which they ended: those of one step stand together."""
+def queue_times(run: "Run", seen: Measured) -> "tuple[Floats | None, str]":
+    """Seconds that each measured request was queued, failures infinite; None with the reason where it is not told of each.
+
+    Those that are not told are not left out: nobody knows whether they waited long.
+    """
     import numpy as np
 
-    found = list(_gaps_and_ends(run))
+    columns = run.requests.numbers(QUEUE, "row")
+    told = columns[QUEUE][~np.isnan(columns["row"])]
+    answered = seen.outcome == Outcome.OK.value
+    missing = int(np.isnan(told[answered]).sum())
+    if not answered.any():
+        return None, "no request was answered"
+    if missing:
+        return None, (
+            f"the run tells of {int(answered.sum()) - missing:,} of {int(answered.sum()):,} answered requests how long they were "
+            "queued; stage times (--stages) tell it of each"
+        )
+    return with_failures(told, seen.outcome), ""
+
+
+def timed_gaps(run: "Run", input_max: int | None = None) -> Gaps:
+    """Every gap of the measured requests that ended as asked, in the order in which they ended: those of one step stand together.
+
+    With `input_max`, of requests with at most so many input tokens.
+    """
+    import numpy as np
+
+    found = list(_gaps_and_ends(run, input_max))
     if not found:
         return Gaps(np.zeros(0), np.zeros(0))
     seconds, ends = (np.concatenate(each) for each in zip(*found, strict=True))
@@ -196,16 +230,20 @@ def timed_gaps(run: "Run") -> Gaps:
     return Gaps(seconds[order], np.ones(len(seconds)))
 
 
-def _gaps_and_ends(run: "Run") -> "Iterator[tuple[Floats, Floats]]":
+def _gaps_and_ends(run: "Run", input_max: int | None) -> "Iterator[tuple[Floats, Floats]]":
     import numpy as np
     import pyarrow.compute as pc
 
-    for batch in run.requests.batches(("row", "outcome", "first_content_s", "chunk_offset_us")):
+    names = ("row", "outcome", "first_content_s", "chunk_offset_us", *_INPUTS)
+    for batch in run.requests.batches(names):
         ok = pc.equal(batch.column("outcome"), Outcome.OK.value)
+        if input_max is not None:
+            length = pc.coalesce(*(batch.column(name) for name in _INPUTS))
+            ok = pc.and_(ok, pc.less_equal(length, input_max))
         told = pc.and_(
             pc.is_valid(batch.column("chunk_offset_us")), pc.is_valid(batch.column("row"))
         )
-        kept = batch.filter(pc.and_(ok, told))
+        kept = batch.filter(pc.fill_null(pc.and_(ok, told), False))
         offsets = kept.column("chunk_offset_us")
         counts = pc.list_value_length(offsets).to_numpy(zero_copy_only=False).astype(np.int64)
         first = np.repeat(kept.column("first_content_s").to_numpy(zero_copy_only=False), counts)

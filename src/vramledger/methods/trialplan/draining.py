@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from vramledger.frozen import frozen
-from vramledger.methods.trialplan.correlation import long_run_variance
+from vramledger.statistics.correlation import long_run_variance
 
 if TYPE_CHECKING:
     Floats = np.ndarray[Any, np.dtype[np.float64]]

@@ -9,12 +9,13 @@ import numpy as np
 
 from vramledger.frozen import frozen
 from vramledger.methods.trialplan.chance import chance_by_ends, chance_of_failing
-from vramledger.methods.trialplan.correlation import long_run_variance
+from vramledger.methods.trialplan.decided import QUEUE
 from vramledger.methods.trialplan.draining import seconds_needed
-from vramledger.methods.trialplan.line_sample import LineSample, samples_of
+from vramledger.methods.trialplan.line_sample import LineSample, lengths_of_gaps, samples_of
 from vramledger.methods.trialplan.needed import requests_needed
-from vramledger.plan.requirement import Contract
+from vramledger.plan.requirement import Contract, LatencyLimit
 from vramledger.simulate.judged import Line, fewest_for, good_requests, line_words
+from vramledger.statistics.correlation import long_run_variance
 
 if TYPE_CHECKING:
     from vramledger.methods.trialplan.played_ends import PlayedEnds, Side
@@ -29,10 +30,15 @@ TOLD: Final = (
     "tpot_s",
     "e2e_s",
 )  # what a trial is held against
+_ITL: Final = "itl_s"
 _STEP_S: Final = 1.0
 _UNSEEN: Final = "a trial is not held against it"
-_QUEUE: Final = "a trial does not see how long each request was queued"
-_LENGTHS: Final = "a trial does not tell gaps by length of input"
+_QUEUE: Final = "a trial is told how long each request was queued by stage times alone; give their log with --stages"
+_CLOCK: Final = (
+    "it turns on the hour at which the log's load begins, which the record of a trial does not hold; the same work as requests "
+    "an hour can be decided"
+)
+_LENGTHS: Final = "a trial does not tell gaps by the length of answers"
 _MARGIN: Final = (
     "the simulator expects the figure at its limit, or no margin that a sample could show"
 )
@@ -67,18 +73,32 @@ class LineNeed:
         return self.hours is not None
 
 
-def line_needs(contract: Contract, ends: "PlayedEnds", confidence: float) -> tuple[LineNeed, ...]:
-    """Every line of the contract, in its order."""
-    found = {each.asked: each for each in _needs(contract, ends, confidence)}
+def line_needs(
+    contract: Contract, ends: "PlayedEnds", confidence: float, *, stages: bool = False
+) -> tuple[LineNeed, ...]:
+    """Every line of the contract, in its order; `stages` is whether the trials will be told stage times."""
+    found = {each.asked: each for each in _needs(contract, ends, confidence, stages=stages)}
     return tuple(
-        replace(found[each.asked], expected_holds=each.holds) for each in ends.expected.lines
+        replace(found[each.asked], expected_holds=_holds(each, found[each.asked]))
+        for each in ends.expected.lines
     )
 
 
-def _needs(contract: Contract, ends: "PlayedEnds", confidence: float) -> Iterator[LineNeed]:
-    silent = _silent(contract)
+def _holds(line: Line, need: LineNeed) -> bool | None:
+    """What the simulator says of a line: by its own figure, else by the share that keeps the limit."""
+    if line.holds is not None or need.expected_share is None or need.must_share is None:
+        return line.holds
+    return need.expected_share >= need.must_share
+
+
+def _needs(
+    contract: Contract, ends: "PlayedEnds", confidence: float, *, stages: bool
+) -> Iterator[LineNeed]:
+    silent, lengths = _silent(contract, stages=stages), lengths_of_gaps(contract)
     by_side = {
-        side: {each.asked: each for each in samples_of(contract, side.served)}
+        side: {
+            each.asked: each for each in samples_of(contract, side.served, side.gaps_up_to(lengths))
+        }
         for side in ends.sides
     }
     for line in ends.expected.lines:
@@ -93,19 +113,29 @@ def _needs(contract: Contract, ends: "PlayedEnds", confidence: float) -> Iterato
             yield _hourly_need(line, contract, ends, confidence)
         elif line.asked.startswith("first_answer_s"):
             yield _unsimulated(line, contract, ends, confidence)
+        elif line.asked.startswith("done by "):
+            yield _without(line, _CLOCK)
         else:
             yield _without(line, _UNSEEN)
 
 
-def _silent(contract: Contract) -> dict[str, str]:
+def _silent(contract: Contract, *, stages: bool) -> dict[str, str]:
     """Lines of latencies that a trial is not held against, with the reason."""
     return {
-        line_words(name, limit, share): _QUEUE if name == "queue_s" else _LENGTHS
+        line_words(name, limit, share): why
         for name, limits in contract.latency.items()
         for limit in limits
         for share in limit.percentiles
-        if name not in TOLD or (name == "itl_s" and limit.input_max is not None)
+        if (why := _why_silent(name, limit, stages=stages))
     }
+
+
+def _why_silent(name: str, limit: LatencyLimit, *, stages: bool) -> str:
+    if name == _ITL:
+        return "" if limit.is_by_input else _LENGTHS
+    if name == QUEUE:
+        return "" if stages else _QUEUE
+    return "" if name in TOLD else _UNSEEN
 
 
 def _share_need(
@@ -114,7 +144,9 @@ def _share_need(
     sample = samples[ends.expected]
     if sample is None or not sample.counted:
         return _without(line, _NOTHING)
-    chance = chance_of_failing(line, ends)
+    kept = [each.truth >= each.share for each in samples.values() if each is not None]
+    by_figure = line.amount is not None
+    chance = chance_of_failing(line, ends) if by_figure else chance_by_ends(kept)
     per_hour = sample.counted / ends.span_s * HOUR_S
     needed = _correlated(sample, confidence)
     at_ends = [_correlated(each, confidence) for each in samples.values() if each is not None]

@@ -5,11 +5,15 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from vramledger.frozen import frozen
-from vramledger.methods.trialplan.correlation import design_effect
 from vramledger.plan.requirement import Contract, LatencyLimit
 from vramledger.simulate.judged import Served, counted_for_success, line_words, seen_of
+from vramledger.statistics.correlation import design_effect
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from vramledger.simulate.output_gaps import Gaps
+
     Floats = np.ndarray[Any, np.dtype[np.float64]]
 
 _ITL: Final = "itl_s"
@@ -41,17 +45,28 @@ class LineSample:
         return self.counted / self.effect
 
 
-def samples_of(contract: Contract, served: Served) -> tuple[LineSample, ...]:
+def lengths_of_gaps(contract: Contract) -> tuple[int, ...]:
+    """The most input tokens of the requests that lines of ITL are about, where they are not about all."""
+    limits = contract.latency.get(_ITL, ())
+    return tuple(limit.input_max for limit in limits if limit.input_max is not None)
+
+
+def samples_of(
+    contract: Contract, served: Served, gaps_up_to: "Mapping[int, Gaps] | None" = None
+) -> tuple[LineSample, ...]:
     """Every line that asks for a share of requests, in the contract's order; `served` is in the order of arrival.
 
-    Lines of a latency that the run does not have are left out.
+    `gaps_up_to` are the gaps of requests with at most so many input tokens. Lines of a latency that the run does not
+    have are left out.
     """
+    gaps: dict[int | None, Gaps] = {None: served.gaps}
+    gaps.update((gaps_up_to or {}).items())
     found = [
         sample
         for name, limits in contract.latency.items()
         for limit in limits
         for share in limit.percentiles
-        if (sample := _latency(name, limit, share, served)) is not None
+        if (sample := _latency(name, limit, share, served, gaps)) is not None
     ]
     if contract.success is not None:
         ok = served.ok[counted_for_success(contract, served)].astype(np.float64)
@@ -62,12 +77,17 @@ def samples_of(contract: Contract, served: Served) -> tuple[LineSample, ...]:
     return tuple(found)
 
 
-def _latency(name: str, limit: LatencyLimit, share: float, served: Served) -> LineSample | None:
+def _latency(
+    name: str,
+    limit: LatencyLimit,
+    share: float,
+    served: Served,
+    gaps: "Mapping[int | None, Gaps]",
+) -> LineSample | None:
     most, asked = limit.percentiles[share], line_words(name, limit, share)
     if name == _ITL:
-        if limit.input_max is not None:
-            return None
-        return _sample(asked, share, most, served.gaps.seconds, served.gaps.events)
+        told = gaps.get(limit.input_max) if limit.is_by_input else None
+        return None if told is None else _sample(asked, share, most, told.seconds, told.events)
     if name not in served.latency:
         return None
     seen = seen_of(name, limit, share, served)

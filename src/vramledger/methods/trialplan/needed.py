@@ -19,8 +19,6 @@ The requests needed are the fewest from which on that probability is no less tha
 from math import ceil, isfinite, log, log1p, sqrt
 from typing import TYPE_CHECKING, Any, Final
 
-from vramledger.frozen import frozen
-
 if TYPE_CHECKING:
     import numpy as np
 
@@ -30,28 +28,6 @@ if TYPE_CHECKING:
 MOST: Final = 10**9  # requests; beyond that there is no margin to speak of
 _EXACT: Final = 100_000  # up to so many every number is tried
 _TRIED: Final = 4_000  # of larger ones so many
-
-
-@frozen
-class Bounds:
-    """One-sided Clopper-Pearson bounds of a share, each at the confidence."""
-
-    low: float
-    high: float
-
-
-def bounds(kept: float, counted: float, confidence: float) -> Bounds:
-    """The bounds of a share of which `kept` of `counted` were seen.
-
-    Both may be effective numbers and no whole ones, as for clustered samples (E. Korn and B. Graubard, Survey Methodology 24,
-    1998).
-    """
-    from scipy.stats import beta
-
-    broken = counted - kept
-    low = 0.0 if kept <= 0 else float(beta.ppf(1 - confidence, kept, broken + 1))
-    high = 1.0 if broken <= 0 else float(beta.ppf(confidence, kept + 1, broken))
-    return Bounds(low, high)
 
 
 def decides(counted: "Whole", truth: float, share: float, confidence: float) -> "Floats":

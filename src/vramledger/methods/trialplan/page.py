@@ -159,7 +159,9 @@ def _says(answer: Path) -> str:
         found = json.loads(read_text(answer, _MOST_CHARACTERS, "an answer"))
     except (VramError, ValueError):
         return ""
-    said = found.get("says") if isinstance(found, dict) else None
+    if not isinstance(found, dict):
+        return ""
+    said = found.get("says") or found.get("reason")  # a ramp or a soak; a comparison of answers
     return said if isinstance(said, str) else ""
 
 

@@ -12,8 +12,11 @@ from vramledger.simulate.output_gaps import output_gaps
 from vramledger.simulate.pace import Pace
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from vramledger.simulate.engines import Progress
     from vramledger.simulate.judged import Line, Served
+    from vramledger.simulate.output_gaps import Gaps
     from vramledger.simulate.run import Played, Simulation
 
     Floats = np.ndarray[Any, np.dtype[np.float64]]
@@ -41,6 +44,13 @@ class Side:
             run.answers.levels,
             queue_drains=self.queue_drains,
         )
+
+    def gaps_up_to(self, lengths: "Sequence[int]") -> "dict[int, Gaps]":
+        """The gaps of requests with at most so many input tokens."""
+        run = self._played
+        return {
+            most: output_gaps(run.engines, run.offered.input_tokens <= most) for most in lengths
+        }
 
     @property
     def longest_s(self) -> float:

@@ -2,12 +2,13 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from itertools import chain, count
 from math import inf
 from typing import Final
 
 from vramledger.frozen import frozen
 from vramledger.methods.trialplan.budget import Budget
-from vramledger.methods.trialplan.item import BY_NAME, READY, RESTART_S, Item
+from vramledger.methods.trialplan.item import BY_NAME, READY, RESTART_S, SHADOW, SHADOW_S, Item
 from vramledger.methods.trialplan.line_need import LineNeed
 from vramledger.methods.trialplan.scenario_need import RUN, ScenarioNeed, rounded_up
 
@@ -18,11 +19,16 @@ _EXTRA_S: Final = 900.0  # of a trial beside the contract, where nothing else is
 
 @frozen
 class Extra:
-    """A trial that is wanted beside those which decide the contract; `settings` of a variation."""
+    """A trial that is wanted beside those which decide the contract.
+
+    `settings` are of a variation, `times` of a repetition, `against` of a comparison of answers.
+    """
 
     kind: str
     send_s: float | None = None
     settings: Mapping[str, str] | None = None
+    times: int | None = None
+    against: str | None = None
 
 
 @frozen
@@ -166,12 +172,26 @@ def _extra_items(extras: Sequence[Extra], ordered: Sequence[ScenarioNeed]) -> li
     found = []
     for extra in extras if ordered else ():
         need, kind = ordered[0], BY_NAME[extra.kind]
+        if kind.name == SHADOW:
+            takes = extra.send_s or SHADOW_S
+            found.append(Item(SHADOW, SHADOW, takes, against=extra.against))
+            continue
         send = extra.send_s or kind.usual_s or min(need.send_s, _EXTRA_S)
-        item = need.item(kind, send)
+        item = need.item(kind, send, extra.times)
         if extra.settings:
             changed = "-".join(f"{name}-{value}" for name, value in extra.settings.items())
             item = replace(item, name=f"{need.name}-{changed}", settings=dict(extra.settings))
         found.append(item)
+    return _named_apart(found)
+
+
+def _named_apart(items: Sequence[Item]) -> list[Item]:
+    """The second of a name has a number."""
+    found: list[Item] = []
+    for item in items:
+        taken = {each.name for each in found}
+        names = chain((item.name,), (f"{item.name}-{number}" for number in count(2)))
+        found.append(replace(item, name=next(name for name in names if name not in taken)))
     return found
 
 

@@ -64,25 +64,31 @@ class ScenarioNeed:
             if line.hours is not None and line.hours * _HOUR_S <= send_s + 1e-6
         )
 
-    def item(self, kind: Kind, send_s: float) -> Item:
-        """A trial of it."""
+    def item(self, kind: Kind, send_s: float, times: int | None = None) -> Item:
+        """A trial of it, `times` one after another."""
         decided = self.decided_in(send_s) if kind is RUN else ()
         return Item(
             name=self.name if kind is RUN else f"{self.name}-{kind.name}",
             kind=kind.name,
-            takes_s=longest_s(kind, send_s, self.drain_s),
+            takes_s=longest_s(kind, send_s, self.drain_s, times or 1),
             scenario=self.name,
             send_s=send_s,
             drain_s=self.drain_s,
             decides=tuple(f"{self.name}: {line}" for line in decided),
             fresh=kind.name == "cold",
+            times=times,
         )
 
 
 def scenario_need(
-    name: str, simulation: "Simulation", confidence: float, progress: "Progress"
+    name: str,
+    simulation: "Simulation",
+    confidence: float,
+    progress: "Progress",
+    *,
+    stages: bool = False,
 ) -> ScenarioNeed:
-    """A scenario's need, by a simulation of it with a contract."""
+    """A scenario's need, by a simulation of it with a contract; `stages` is whether trials are told stage times."""
     contract = simulation.question.contract
     ends = PlayedEnds(simulation, progress)
     stay = max(_SLOWER * ends.slow.longest_s, _LEAST_DRAIN_S)
@@ -92,7 +98,7 @@ def scenario_need(
         span_s=ends.span_s,
         fewest_s=fewest_seconds(simulation.offered),
         drain_s=rounded_up(min(stay, _MOST_DRAIN_S)),
-        lines=() if contract is None else line_needs(contract, ends, confidence),
+        lines=() if contract is None else line_needs(contract, ends, confidence, stages=stages),
         notes=simulation.notes,
     )
 

@@ -24,7 +24,7 @@ _HEAD: Final = """\
 # carries them out, and the same words again go on after a stop.
 """
 _KEYS: Final = frozenset(
-    {"schema", "plan", "workload", "url", "confidence", "restart_s", "until", "hours", "max_cost", "price_per_hour", "currency",
+    {"schema", "plan", "workload", "stages", "url", "confidence", "restart_s", "until", "hours", "max_cost", "price_per_hour", "currency",
      "seed", "items", "expected"}
 )  # fmt: skip
 _EMPTY: Final[tuple[Any, ...]] = (None, (), {}, "")
@@ -48,7 +48,7 @@ class Expected:
 
 @frozen
 class Trials:
-    """The file. `plan` is as it is found from where the file lies."""
+    """The file. `plan` is as it is found from where the file lies; `stages` is the log of stage times that every run reads."""
 
     path: Path
     plan: Path
@@ -56,6 +56,7 @@ class Trials:
     expected: tuple[Expected, ...]
     confidence: float
     workload: Path | None = None
+    stages: Path | None = None
     url: str | None = None
     restart_s: float = RESTART_S
     until: datetime | None = None
@@ -85,6 +86,7 @@ def trials_text(
     workload: Path | None,
     url: str | None,
     seed: int,
+    stages: Path | None = None,
 ) -> str:
     """The proposal as the text of a file at `out`."""
     budget = proposal.budget
@@ -92,6 +94,7 @@ def trials_text(
         "schema": SCHEMA,
         "plan": _beside(plan, out),
         "workload": None if workload is None else _beside(workload, out),
+        "stages": None if stages is None else _beside(stages, out),
         "url": url,
         "confidence": proposal.confidence,
         "seed": seed,
@@ -101,12 +104,20 @@ def trials_text(
         "max_cost": budget.most_cost,
         "price_per_hour": budget.per_hour or None,
         "currency": budget.currency or None,
-        "items": [_given(asdict(item)) for item in proposal.items],
+        "items": [_given(_placed(item, out)) for item in proposal.items],
         "expected": [_given(asdict(each)) for each in expected],
     }
     stream = StringIO()
     _yaml().dump(_given(content), stream)
     return _HEAD.format(name=out.name) + stream.getvalue()
+
+
+def _placed(item: Item, out: Path) -> dict[str, Any]:
+    """An item with a file that it names as it is found from the file of trials."""
+    told = asdict(item)
+    if item.against is not None and "://" not in item.against:
+        told["against"] = _beside(Path(item.against), out)
+    return told
 
 
 def read_trials(path: Path) -> Trials:
@@ -133,7 +144,8 @@ def read_trials(path: Path) -> Trials:
 
 def _trials(found: Mapping[str, Any], path: Path, text: YamlText) -> Trials:
     items = tuple(
-        _item(each, text.place(("items", number))) for number, each in enumerate(found["items"])
+        _item(each, text.place(("items", number)), path.parent)
+        for number, each in enumerate(found["items"])
     )
     names = [item.name for item in items]
     twice = next((name for name in names if names.count(name) > 1), None)
@@ -141,7 +153,7 @@ def _trials(found: Mapping[str, Any], path: Path, text: YamlText) -> Trials:
         raise BadInput(f"{path} has two items named {twice}; give each a name of its own.")
     if not items:
         raise BadInput(f"{path} lists no item, so there is nothing to run.")
-    workload, until = found.get("workload"), found.get("until")
+    workload, until, stages = (found.get(key) for key in ("workload", "until", "stages"))
     return Trials(
         path=path,
         plan=path.parent / str(found["plan"]),
@@ -149,6 +161,7 @@ def _trials(found: Mapping[str, Any], path: Path, text: YamlText) -> Trials:
         expected=tuple(Expected(**each) for each in found.get("expected") or ()),
         confidence=float(found["confidence"]),
         workload=None if workload is None else path.parent / str(workload),
+        stages=None if stages is None else path.parent / str(stages),
         url=found.get("url"),
         restart_s=float(found.get("restart_s", RESTART_S)),
         until=None if until is None else datetime.fromisoformat(str(until)).astimezone(),
@@ -160,7 +173,14 @@ def _trials(found: Mapping[str, Any], path: Path, text: YamlText) -> Trials:
     )
 
 
-def _item(found: Any, where: str) -> Item:
+def _against(told: Any, folder: Path) -> str | None:
+    """A file is as it is found from where the file of trials lies."""
+    if told is None:
+        return None
+    return str(told) if "://" in str(told) else str(folder / str(told))
+
+
+def _item(found: Any, where: str, folder: Path) -> Item:
     if not isinstance(found, dict):
         raise BadInput(f"{where} is no item; an item has name, kind and takes_s.")
     _known(found, _ITEM_KEYS, where)
@@ -185,6 +205,8 @@ def _item(found: Any, where: str) -> Item:
         decides=tuple(found.get("decides") or ()),
         settings=settings,
         fresh=bool(found.get("fresh", False)),
+        times=None if found.get("times") is None else int(found["times"]),
+        against=_against(found.get("against"), folder),
     )
     return checked(item, where)
 

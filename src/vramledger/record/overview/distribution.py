@@ -31,6 +31,11 @@ class Distribution:
         """The share of those with as much or more, for each value: 0 for the greatest."""
         return 1.0 - self.shares
 
+    def at(self, share: float) -> float:
+        """The least value that this share (0..1) does not exceed, among those that are kept."""
+        place = int(self.shares.searchsorted(share - 1e-12))
+        return float(self.values[min(place, len(self.values) - 1)])
+
 
 def distribution(figures: "Floats", weights: "Floats | None" = None) -> Distribution | None:
     """Of all figures that are numbers or infinite; None where there is none."""

@@ -1,17 +1,6 @@
 "use strict";
 (() => {
-  const light = {
-    ink: "#1c2733", line: "#d5dce3",
-    roles: { "input": "#1f5fa8", "output": "#d1633c", "input + output": "#5b7f3a", "grid": "#7a8794",
-      "limit": "#b3261e", "compute": "#7b4fb0", "quiet": "#a9b6c3" },
-    heat: [[0, "#e3eef9"], [0.5, "#5a9bd4"], [1, "#0b3c73"]],
-  };
-  const dark = {
-    ink: "#e4e9ee", line: "#35424f",
-    roles: { "input": "#7fb4f0", "output": "#f0a27f", "input + output": "#a8cf86", "grid": "#8b99a7",
-      "limit": "#ff8a80", "compute": "#c3a2ec", "quiet": "#5c6b79" },
-    heat: [[0, "#17324f"], [0.5, "#3f86cc"], [1, "#d6eaff"]],
-  };
+  const { light, dark } = {{ palette|safe }};
   const figures = JSON.parse(document.getElementById("figures").textContent);
   const night = window.matchMedia("(prefers-color-scheme: dark)");
 

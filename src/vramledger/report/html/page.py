@@ -2,11 +2,16 @@
 
 import json
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any, Final
 
 from vramledger.report.html.figure import Figure
+from vramledger.report.html.palette import DARK, LIGHT, variables
 
-_FRAME = "vramledger.report.html"
+if TYPE_CHECKING:
+    from jinja2 import Template
+
+_FRAME: Final = "vramledger.report.html"
+_COLORS: Final = {"light": variables(LIGHT), "dark": variables(DARK)}
 
 
 def rendered(package: str, figures: Sequence[Figure], **content: Any) -> str:
@@ -14,8 +19,26 @@ def rendered(package: str, figures: Sequence[Figure], **content: Any) -> str:
 
     The template gets `figures` and `content`; `figures` are drawn in the places of their ids.
     """
-    from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
     from plotly.offline import get_plotlyjs
+
+    drawn = {each.id: {"data": each.data, "layout": each.layout} for each in figures}
+    return _template(package).render(
+        figures=figures,
+        drawn=_for_script(drawn),
+        palette=_for_script({"light": LIGHT, "dark": DARK}),
+        plotly=get_plotlyjs(),
+        **_COLORS,
+        **content,
+    )
+
+
+def rendered_still(package: str, **content: Any) -> str:
+    """The same without a script: for pages whose plots are drawn already."""
+    return _template(package).render(**_COLORS, **content)
+
+
+def _template(package: str) -> "Template":
+    from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
 
     environment = Environment(
         loader=ChoiceLoader([PackageLoader(package, "."), PackageLoader(_FRAME, ".")]),
@@ -24,10 +47,7 @@ def rendered(package: str, figures: Sequence[Figure], **content: Any) -> str:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    drawn = {each.id: {"data": each.data, "layout": each.layout} for each in figures}
-    return environment.get_template("page.html.j2").render(
-        figures=figures, drawn=_for_script(drawn), plotly=get_plotlyjs(), **content
-    )
+    return environment.get_template("page.html.j2")
 
 
 def _for_script(content: object) -> str:

@@ -75,7 +75,7 @@ def _limits(shown: Shown, name: str) -> Iterator[dict[str, Any]]:
     """A cross at every limit of the contract on that latency."""
     limits = () if shown.contract is None else shown.contract.latency.get(name, ())
     for limit in limits:
-        reach = "" if limit.input_max is None else f", up to {limit.input_max:,} input tokens"
+        reach = "" if limit.is_of_all else f",{limit.reach}"
         for at, most in limit.percentiles.items():
             said = f"p{at * 100:g} <= {plain(most)} s{reach}"
             mark = {"mode": "markers", "marker": {"symbol": "x", "size": 10}}

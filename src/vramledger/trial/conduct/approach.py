@@ -32,6 +32,7 @@ from vramledger.trial.server import ServerFacts, ask_server
 from vramledger.trial.server.asking import Asker
 from vramledger.trial.wire.failures import named
 from vramledger.trial.wire.target import Target, key_of
+from vramledger.workload.challenge import salt_of
 
 _SALT_BITS: Final = 64
 _SOME_TOKENS: Final = 4
@@ -87,7 +88,7 @@ def approach(asked: TrialAsked, folder: Path) -> Approached:
     with _naming_the_served(style.model, facts):
         lexicon = None if asked.prompts else _lexicon(asked, style, target, Asker(facts.base, key))
     own = None if asked.prompts is None else str(asked.prompts.absolute())
-    settings = PromptSettings(style, lexicon, randbits(_SALT_BITS), own)
+    settings = PromptSettings(style, lexicon, _salt(asked), own)
     wanted = LoadAsked(
         asked.part, settings, asked.seed, asked.closed, asked.duration_s, _context(facts)
     )
@@ -102,6 +103,11 @@ def approach(asked: TrialAsked, folder: Path) -> Approached:
         unjudgeable(text_of(asked, facts), _judged(asked.contract)),
         _counts_answers(asked, style, target),
     )
+
+
+def _salt(asked: TrialAsked) -> int:
+    """That of the buyer's challenge, else one that no run had."""
+    return randbits(_SALT_BITS) if asked.challenge is None else salt_of(asked.challenge)
 
 
 def _model(asked: TrialAsked, facts: ServerFacts) -> str:

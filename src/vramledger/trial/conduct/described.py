@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from vramledger import __version__
 from vramledger.plan.contract_json import contract_to_json
+from vramledger.printable import without_password
 from vramledger.record.durable import file_sha256
 from vramledger.trial.conduct.approach import Approached
 from vramledger.trial.conduct.asked import TrialAsked
@@ -45,9 +46,21 @@ def describe(
         clock=_clock(now, found),
         started_at=now,
     ).model_copy(
-        update={"trial": standing.to_json() | _beside(found) | _promised(asked)}
+        update={"trial": standing.to_json() | _beside(found) | _promised(asked) | _given(asked)}
         | _challenged(asked)
     )
+
+
+def _given(asked: TrialAsked) -> dict[str, object]:
+    """What a person gave that nothing else in the record tells, so that the trial can be repeated; of files their names."""
+    files = {"tokenizer": asked.tokenizer, "server_log": asked.server_log}
+    found = {name: None if path is None else path.name for name, path in files.items()}
+    found |= {
+        "metrics_url": None if asked.metrics_url is None else without_password(asked.metrics_url)
+    }
+    told = {"acceptance_length": asked.acceptance_length, **found}
+    told["workload"] = str(asked.part.workload.absolute())  # where sealing finds it
+    return {"given": {name: value for name, value in told.items() if value is not None}}
 
 
 def _challenged(asked: TrialAsked) -> dict[str, object]:

@@ -20,7 +20,8 @@ _ALL: Final[Window] = (-inf, inf)
 NAMES: Final = ("ttft_s", "first_answer_s", "tpot_s", "e2e_s")
 _COLUMNS: Final = (
     "due_s", "dispatched_s", "first_content_s", "first_answer_s", "last_content_s", "done_s", "output_tokens_got",
-    "input_tokens_got", "cached_tokens", "row",
+    "input_tokens_got", "cached_tokens", "row", "input_tokens_asked", "output_tokens_asked", "tenant",
+    "http_status",
 )  # fmt: skip
 
 
@@ -53,7 +54,10 @@ class Measured:
     def due_in(self, span: "Window") -> "Measured":
         """Those due from one second of the run to another, both included."""
         due = self.columns["due_s"]
-        kept = (due >= span[0]) & (due <= span[1])
+        return self.taken((due >= span[0]) & (due <= span[1]))
+
+    def taken(self, kept: "np.ndarray[Any, Any]") -> "Measured":
+        """Those at these places, in their order, or those that are marked."""
         return Measured(
             {name: values[kept] for name, values in self.columns.items()},
             self.outcome[kept],

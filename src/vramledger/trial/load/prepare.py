@@ -10,6 +10,7 @@ from vramledger.errors import BadInput, CannotKnow
 from vramledger.frozen import frozen
 from vramledger.record.outcome import Outcome
 from vramledger.trial.load.job import LoadJob, PromptSettings
+from vramledger.trial.load.refusals import refuse_empty, refuse_sending
 from vramledger.trial.load.report import LoadReport
 from vramledger.trial.load.sendable import COLUMNS, left_out
 from vramledger.trial.prompts.own import OwnPrompts
@@ -63,11 +64,9 @@ def prepare_load(asked: LoadAsked, folder: Path) -> Prepared:
         UnknownName: no scenario of that name.
         CannotKnow: the workload lacks the scenario, times, or lengths.
     """
-    _check(asked)
+    refuse_sending(asked.part, asked.closed, asked.duration_s)
     path = prepare(asked.part, asked.seed, folder)
-    stored = read_metadata(path)
-    if not stored.rows:
-        raise BadInput(f"{path} holds no request; import logs that do, or choose another slice.")
+    stored = refuse_empty(path)
     report = _counted(path, stored.rows, asked)
     if not report.offered:
         why = " or ".join(reason for reason, count in report.left_out.items() if count)
@@ -85,17 +84,6 @@ def prepare_load(asked: LoadAsked, folder: Path) -> Prepared:
         closed=asked.closed,
     )
     return Prepared(job, report)
-
-
-def _check(asked: LoadAsked) -> None:
-    if asked.closed is not None and asked.closed < 1:
-        raise BadInput(f"--closed {asked.closed} is no number of clients; take 1 or more.")
-    if asked.duration_s is not None and not asked.duration_s > 0:
-        raise BadInput(f"--for {asked.duration_s:g} s is no time; take more than 0 seconds.")
-    if asked.closed is not None and asked.part.rate_scale != 1:
-        raise BadInput(
-            "--closed sends as fast as answers come and --rate-scale sets a rate; give one of them."
-        )
 
 
 def _counted(path: Path, rows: int, asked: LoadAsked) -> LoadReport:

@@ -105,8 +105,9 @@ def _lines(path: Path) -> _Lines:
                 mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) if path.stat().st_size else b""
             )
     except (OSError, ValueError) as error:
+        why = getattr(error, "strerror", None) or error
         raise BadInput(
-            f"{path} cannot be read: {error}; give a file of prompts, one a line."
+            f"{path} cannot be read: {why}; give a file of prompts, one a line."
         ) from None
     spans, start, number = [], 0, 1
     while start < len(data):

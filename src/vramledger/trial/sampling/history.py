@@ -40,19 +40,50 @@ def read_histories(run: "Run", name: str, target: str) -> tuple[History, ...]:
         CannotKnow: the run has no server rows.
         BadInput: they cannot be read.
     """
+    return read_many(run, (name,), target).get(name, ())
+
+
+def read_many(run: "Run", names: Iterable[str], target: str) -> dict[str, tuple[History, ...]]:
+    """Every series with one of these common names, as `read_histories`, by name; names without a series are left out.
+
+    Raises:
+        CannotKnow: the run has no server rows.
+        BadInput: they cannot be read.
+    """
     import numpy as np
+    import pyarrow as pa
+    import pyarrow.compute as pc
 
     table = run.table(SERVER).read(_COLUMNS)
-    mask = np.asarray(table["target"]) == target
-    names = np.asarray(table["name"])[mask]
-    t_s = table["t_s"].to_numpy()[mask]
-    pages = np.unique(t_s[names == UP])
-    rows: dict[tuple[str, str], list[int]] = {}
-    raw_names, labels = np.asarray(table["raw_name"])[mask], np.asarray(table["labels"])[mask]
-    for at in np.flatnonzero(names == name).tolist():
-        rows.setdefault((raw_names[at], labels[at]), []).append(at)
-    values = table["value"].to_numpy()[mask]
-    return tuple(_filled(key, pages, values[at], t_s[at]) for key, at in rows.items())
+    wanted = pa.array([*names, UP], pa.string())
+    table = table.filter(
+        pc.and_(pc.equal(table["target"], target), pc.is_in(table["name"], value_set=wanted))
+    )
+    called = np.asarray(table["name"])
+    t_s, values = table["t_s"].to_numpy(), table["value"].to_numpy()
+    pages = np.unique(t_s[called == UP])
+    raw_names, labels = np.asarray(table["raw_name"]), np.asarray(table["labels"])
+    rows: dict[tuple[str, str, str], list[int]] = {}
+    for at in np.flatnonzero(called != UP).tolist():
+        rows.setdefault((called[at], raw_names[at], labels[at]), []).append(at)
+    found: dict[str, list[History]] = {}
+    for (name, raw_name, told), places in rows.items():
+        history = _filled((raw_name, told), pages, values[places], t_s[places])
+        found.setdefault(name, []).append(history)
+    return {name: tuple(histories) for name, histories in found.items()}
+
+
+def targets_of(run: "Run") -> tuple[str, ...]:
+    """The targets that have server rows, in the order of their names.
+
+    Raises:
+        CannotKnow: the run has no server rows.
+        BadInput: they cannot be read.
+    """
+    import pyarrow.compute as pc
+
+    table = run.table(SERVER).read(("target",))
+    return tuple(sorted(pc.unique(table["target"]).to_pylist()))
 
 
 def increase(values: "Floats") -> float:

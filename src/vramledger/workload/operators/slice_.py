@@ -69,6 +69,18 @@ def slice_workload(
     return change("slice", (before,), stored, (*notes, *chosen.notes))
 
 
+def refuse_scenario(source: Stored, name: str) -> None:
+    """Refuse a scenario that a workload does not have.
+
+    Raises:
+        UnknownName: no scenario of that name.
+        CannotKnow: the workload does not have it.
+    """
+    import numpy as np
+
+    _window(source, name, np.ones(source.rows, np.bool_))
+
+
 def _owned(source: Stored, selection: Selection) -> "Array":
     """The rows of the model and the tenant asked for."""
     import numpy as np

@@ -30,7 +30,7 @@ from vramledger.methods.trialplan.carry.words import (
     show_words,
     words_of,
 )
-from vramledger.methods.trialplan.item import READY, Item
+from vramledger.methods.trialplan.item import READY, SHADOW, Item, kind_named
 from vramledger.methods.trialplan.proposal import wants_restart
 from vramledger.methods.trialplan.trials_file import Trials
 from vramledger.record.closing import writable
@@ -146,6 +146,8 @@ class _Carrier:
             return f"it might not end by {self._end_said()}"
         if restart and (why := self._restart(item)):
             return why
+        if kind_named(item.kind).verb == SHADOW:  # its folder says that it was begun
+            place.mkdir()
         words = words_of(item, trials, self._asked.server, place)
         self._watched.tell(f"{item.name}: begun, at most {item.takes_s / 60:,.0f} min.")
         return self._run_words(item, place, words)
@@ -155,6 +157,9 @@ class _Carrier:
         if state.pid is not None and still_runs(state.pid, place):
             self._watched.tell(f"{item.name}: still under way from before, waiting for its end.")
             await_end(state.pid, place)
+        if item.kind == SHADOW:
+            self._watched.tell(f"{item.name}: made again from its beginning.")
+            return self._again(item, place)
         if _closed(place):
             self._watched.tell(f"{item.name}: had ended by itself.")
             return self._run_words(item, place, show_words(place))
@@ -164,6 +169,14 @@ class _Carrier:
         said = "going on where it was cut off" if room else "closed as it was cut off, for time"
         self._watched.tell(f"{item.name}: {said}.")
         return self._run_words(item, place, resume_words(place, close=not room))
+
+    def _again(self, item: Item, place: Path) -> str:
+        """Run an item anew that cannot go on."""
+        if not self._budget.has_room(datetime.now().astimezone(), item.takes_s):
+            return f"it was cut off, and might not end by {self._end_said()}"
+        return self._run_words(
+            item, place, words_of(item, self._asked.trials, self._asked.server, place)
+        )
 
     def _run_words(self, item: Item, place: Path, words: tuple[str, ...]) -> str:
         answers = self._asked.folder / ANSWERS

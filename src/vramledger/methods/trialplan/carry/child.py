@@ -66,7 +66,8 @@ def still_runs(pid: int, folder: Path) -> bool:
         words = Path(f"/proc/{pid}/cmdline").read_bytes().split(b"\0")
     except OSError:
         return False
-    return os.fsencode(str(folder)) in words
+    place = os.fsencode(str(folder))
+    return any(word == place or word.startswith(place + b"/") for word in words)
 
 
 def await_end(pid: int, folder: Path) -> None:

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from vramledger.methods.trend import FEWEST, trend
+from vramledger.statistics.trend import FEWEST, trend
 
 SERIES = 300
 

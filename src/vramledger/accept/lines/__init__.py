@@ -1,0 +1,1 @@
+"""Kinds of lines of a contract, one module each."""

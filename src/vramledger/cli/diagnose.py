@@ -1,0 +1,53 @@
+"""``vram diagnose RUN``: what makes a server slow, and whether more memory would help."""
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from vramledger.cli.needs import need_full
+from vramledger.cli.output import show, show_json
+
+
+@click.command("diagnose")
+@click.argument("run", metavar="RUN", required=False, type=click.Path(path_type=Path))
+@click.option("--launch", help="The launch command, where the run does not say all of it.")
+@click.option("--gpu", help="The accelerator, where the run does not say: a name of vram gpus.")
+@click.option("--model", help="The model, where the run names a path that is not here.")
+@click.option(
+    "--engine-version", "version", help="The engine's version, where the run does not say."
+)
+@click.option(
+    "--against",
+    metavar="RUN2",
+    type=click.Path(path_type=Path),
+    help="A run of the same load with max_num_seqs lowered: did fewer tokens have to be computed twice?",
+)
+@click.option(
+    "--upgrade",
+    metavar="GPU",
+    help="A card that might be bought: not needed, justified or unproven?",
+)
+@click.option(
+    "--price",
+    "prices",
+    multiple=True,
+    metavar="GPU=AMOUNT",
+    help="Of one GPU and hour, for the remedies.",
+)
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+def command(run: Path | None, *, as_json: bool, **stated: Any) -> int:
+    """Causes of slow service, ranked by the evidence of the same windows of time.
+
+    Each has what supports it, what contradicts it, what could not be seen, and the one change to try next. Exit code 0: nothing of
+    severity error; 1: there is; 3: nothing could be seen.
+    """
+    need_full("vram diagnose", ("duckdb", "pyarrow", "numpy", "numba", "scipy", "statsmodels"))
+    from vramledger.cli.diagnose_asked import answer_of
+
+    answer = answer_of(run, stated)
+    if as_json:
+        show_json(answer.document)
+    else:
+        show(answer.text)
+    return answer.exit_code

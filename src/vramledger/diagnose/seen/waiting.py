@@ -1,0 +1,155 @@
+"""What keeps requests waiting in the engine, moment by moment, and how much that costs.
+
+At a moment at which requests wait, one thing holds them: running ones were preempted or the cache has no room (KV), as many run as may
+(sequence cap), the step's tokens are spent (token budget), or the engine says that they wait for something elsewhere (deferred).
+Steps of a simulated engine tell this exactly (`simulate.binding`). A page tells running, waiting and KV use of one step, and the mean tokens
+a step of the time around it.
+"""
+
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
+
+import numpy as np
+
+from vramledger.diagnose.seen.moments import Moments
+from vramledger.diagnose.seen.stages import queue_s
+from vramledger.frozen import frozen
+
+if TYPE_CHECKING:
+    from vramledger.diagnose.evidence import Evidence
+
+    Floats: TypeAlias = np.ndarray[Any, np.dtype[np.float64]]
+    Truths: TypeAlias = np.ndarray[Any, np.dtype[np.bool_]]
+
+KV: Final = "kv_cache"
+SEQUENCES: Final = "sequence_cap"
+TOKENS: Final = "token_budget"
+ELSEWHERE: Final = "deferred"
+HOLDERS: Final = (KV, SEQUENCES, TOKENS, ELSEWHERE)
+FULL: Final = 0.92  # of the pool: the next prompt rarely fits into what is left
+_PLATEAU: Final = 0.75  # of the moments with waiting at which the same number runs
+_LARGE: Final = 0.9  # percentile of prompts
+_SPENT: Final = 0.85  # of the budget by the mean step of a window: most steps spend it
+
+
+@frozen
+class Waiting:
+    """Shares of time 0..1: `waits` in which requests waited, `held` of that by what held them; NaN where no moment was seen.
+
+    `cap` is the number of running requests that is not exceeded, `cap_known` whether the server was started with it.
+    """
+
+    waits: float
+    held: dict[str, float]
+    queue_s: float
+    kv_while_waiting: float
+    running_while_waiting: float
+    running_most: float
+    tokens_per_step: float
+    cap: float
+    cap_known: bool
+    budget: float
+    preemptions: float
+    preemptions_per_request: float
+
+
+def waiting_of(evidence: "Evidence") -> Waiting:
+    """What was seen of the engine's queue."""
+    moments = evidence.moments
+    preemptions = _preemptions(evidence)
+    each = preemptions / max(len(evidence.requests), 1)
+    if moments is None or not len(moments.running):
+        nothing = dict.fromkeys(HOLDERS, np.nan)
+        return Waiting(np.nan, nothing, queue_s(evidence), *(np.nan,) * 5, False, np.nan, preemptions, each)  # fmt: skip
+    waits = moments.waiting >= 0.5
+    cap, known = _cap(evidence, moments, waits)
+    budget = float(evidence.setting.token_budget or np.nan)
+    held = _held(evidence, moments, waits, cap, budget)
+    whole = moments.share(waits)
+    return Waiting(
+        waits=whole,
+        held={name: moments.share(mask & waits) / whole if whole > 0 else 0.0 for name, mask in held.items()},
+        queue_s=queue_s(evidence),
+        kv_while_waiting=moments.mean(moments.kv_usage, waits),
+        running_while_waiting=moments.mean(moments.running, waits),
+        running_most=float(np.nanmax(moments.running)),
+        tokens_per_step=_tokens_per_step(evidence, moments, waits),
+        cap=cap,
+        cap_known=known,
+        budget=budget,
+        preemptions=preemptions,
+        preemptions_per_request=each,
+    )  # fmt: skip
+
+
+def _preemptions(evidence: "Evidence") -> float:
+    """Of the requests themselves where they tell, else of the pages; a page counts one when its request speaks again."""
+    told = evidence.requests["preemptions"]
+    if np.isfinite(told).any():
+        return float(np.nansum(told))
+    rates = evidence.of("preemptions_per_s")
+    return (
+        float(np.nansum(rates * evidence.windows.widths_s)) if np.isfinite(rates).any() else np.nan
+    )
+
+
+def _cap(evidence: "Evidence", moments: Moments, waits: "Truths") -> tuple[float, bool]:
+    """What the server was started with, else the number at which running requests stay while others wait."""
+    stated = evidence.setting.max_num_seqs
+    if stated is not None:
+        return float(stated) * moments.engines, True
+    running = moments.running[waits]
+    most = float(np.nanmax(running)) if len(running) else np.nan
+    if len(running) >= 5 and moments.share(
+        waits & (moments.running >= most - 0.5)
+    ) >= _PLATEAU * moments.share(waits):
+        return most, False
+    return np.nan, False  # fmt: skip
+
+
+def _held(
+    evidence: "Evidence", moments: Moments, waits: "Truths", cap: float, budget: float
+) -> "dict[str, Truths]":
+    """For each moment the one thing that held requests; elsewhere none is true."""
+    nothing = np.zeros(len(waits), np.bool_)
+    full = moments.running >= cap - 0.5 if np.isfinite(cap) else nothing
+    crowded = moments.kv_usage >= FULL
+    preempting = _at(evidence, moments, "preemptions_per_s") > 0
+    if moments.tokens is not None and moments.preempted is not None:
+        spent = moments.tokens >= budget if np.isfinite(budget) else nothing
+        kv = (moments.preempted > 0) | (~full & (~spent | (crowded & preempting)))
+        found = {KV: kv, SEQUENCES: full & ~kv, TOKENS: ~full & ~kv}
+        return {name: found.get(name, nothing) for name in HOLDERS}
+    deferred = _at(evidence, moments, "waiting_deferred") > 0.5 * np.maximum(moments.waiting, 1)
+    spent = _at(evidence, moments, "server_iteration_tokens") >= _SPENT * budget
+    crowded &= ~spent | preempting
+    kv = ~full & ~deferred & (crowded | _no_room(evidence, moments, budget))
+    rest = ~full & ~deferred & ~kv
+    return {KV: kv, SEQUENCES: full & ~deferred, TOKENS: rest, ELSEWHERE: deferred}
+
+
+def _no_room(evidence: "Evidence", moments: Moments, budget: float) -> "Truths":
+    """Whether a large prompt does not fit into what is free, while the steps are far from their budget, or requests were just preempted."""
+    preempting = _at(evidence, moments, "preemptions_per_s") > 0
+    pool = evidence.setting.kv_tokens
+    prompts = evidence.requests.input_tokens
+    told = prompts[np.isfinite(prompts)]
+    spent = _at(evidence, moments, "server_iteration_tokens") >= 0.5 * budget
+    if pool is None or not len(told):
+        found: Truths = preempting & (moments.kv_usage >= 0.6)
+        return found
+    needs = float(np.quantile(told, _LARGE)) / pool
+    return ((1 - moments.kv_usage) < needs) & ~spent | (preempting & (moments.kv_usage >= 0.6))
+
+
+def _at(evidence: "Evidence", moments: Moments, name: str) -> "Floats":
+    """A series of windows at each moment; 0 where it was not seen."""
+    place = evidence.windows.place(moments.t_s)
+    return np.where(place >= 0, np.nan_to_num(evidence.of(name))[place], 0.0)
+
+
+def _tokens_per_step(evidence: "Evidence", moments: Moments, waits: "Truths") -> float:
+    """Mean tokens of a step while requests wait."""
+    if moments.tokens is not None:
+        return moments.mean(moments.tokens, waits & (moments.tokens > 0))
+    waiting = evidence.of("waiting")
+    return evidence.mean("server_iteration_tokens", waiting >= 0.5)

@@ -1,0 +1,1 @@
+"""Intervals and slopes of figures whose neighbours in time are alike: what judging, comparing and repeating share."""
