@@ -73,11 +73,14 @@ def parting(prompt: str) -> Scripted:
 
 
 def test_live_traffic_is_compared_and_nothing_of_it_is_kept(tmp_path: Path) -> None:
-    with answering(same) as a, answering(parting) as b:
-        with mirror(a.url, b.url, tmp_path, "--share", "1", "-o", "m.json") as (process, port):
-            greedy = ask(port, 40, temperature=0)
-            drawn = ask(port, 5, temperature=1)
-            code, found = ended(process)
+    with (
+        answering(same) as a,
+        answering(parting) as b,
+        mirror(a.url, b.url, tmp_path, "--share", "1", "-o", "m.json") as (process, port),
+    ):
+        greedy = ask(port, 40, temperature=0)
+        drawn = ask(port, 5, temperature=1)
+        code, found = ended(process)
     assert [status for status, _ in (*greedy, *drawn)] == [200] * 45
     assert (len(a.asked), len(b.asked)) == (45, 45)
     assert (set(a.keys), set(b.keys)) == ({f"Bearer {KEY}"}, {None})
@@ -97,10 +100,13 @@ def test_live_traffic_is_compared_and_nothing_of_it_is_kept(tmp_path: Path) -> N
 
 
 def test_a_failing_and_a_dead_b_never_touch_the_client(tmp_path: Path) -> None:
-    with answering(same) as a, answering(lambda _: Scripted((), status=500)) as b:
-        with mirror(a.url, b.url, tmp_path, "--share", "1") as (process, port):
-            assert [status for status, _ in ask(port, 10, temperature=0)] == [200] * 10
-            _, found = ended(process)
+    with (
+        answering(same) as a,
+        answering(lambda _: Scripted((), status=500)) as b,
+        mirror(a.url, b.url, tmp_path, "--share", "1") as (process, port),
+    ):
+        assert [status for status, _ in ask(port, 10, temperature=0)] == [200] * 10
+        _, found = ended(process)
     assert found["errors"] == {"a": {}, "b": {"http_500": 10}}
     assert found["mirror"]["failed_by_b"]["value"] == 1
     with answering(same) as a:
@@ -123,19 +129,20 @@ def test_a_stream_passes_byte_by_byte_and_an_abort_reaches_both(tmp_path: Path) 
         "max_tokens": 2000,
         "ignore_eos": True,
     }
-    with rehearsal() as a, rehearsal() as b:
-        with mirror(a.address, b.address, tmp_path, "--share", "1") as (process, port):
-            (_, stream), (_, again) = ask(port, 2, **{**body, "max_tokens": 8})
-            assert stream.endswith(b"data: [DONE]\n\n")
-            assert stream.count(b'"content":') == again.count(b'"content":')
-            text = json.dumps({**body, "messages": [{"role": "user", "content": "x"}]}).encode()
-            with socket.create_connection(("127.0.0.1", port), timeout=SECONDS) as client:
-                head = (
-                    b"POST /v1/chat/completions HTTP/1.1\r\nhost: x\r\ncontent-length: %d\r\n\r\n"
-                )
-                client.sendall(head % len(text) + text)
-                assert client.recv(1 << 12).startswith(b"HTTP/1.1 200 ")
-            code, found = ended(process)
+    with (
+        rehearsal() as a,
+        rehearsal() as b,
+        mirror(a.address, b.address, tmp_path, "--share", "1") as (process, port),
+    ):
+        (_, stream), (_, again) = ask(port, 2, **{**body, "max_tokens": 8})
+        assert stream.endswith(b"data: [DONE]\n\n")
+        assert stream.count(b'"content":') == again.count(b'"content":')
+        text = json.dumps({**body, "messages": [{"role": "user", "content": "x"}]}).encode()
+        with socket.create_connection(("127.0.0.1", port), timeout=SECONDS) as client:
+            head = b"POST /v1/chat/completions HTTP/1.1\r\nhost: x\r\ncontent-length: %d\r\n\r\n"
+            client.sendall(head % len(text) + text)
+            assert client.recv(1 << 12).startswith(b"HTTP/1.1 200 ")
+        code, found = ended(process)
     assert found["mirror"]["aborted_by_client"] == 1
     assert found["mirror"]["compared_greedy"] == 2
     assert found["mirror"]["latencies"]["ttft_s"]["requests"] == 2
