@@ -1,5 +1,6 @@
 """What a run lacks is named, reduces what is said, and never stops the program."""
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -103,3 +104,15 @@ def test_clocks_that_jump_are_named(tmp_path: Path) -> None:
             run.append(measured_request(number, number * 1.0, (0, 10), done_s=number - 100.0))
     missing = judged_of(read_run(tmp_path / "run")).picture.evidence.missing
     assert "Clocks jumped: some requests ended before they were due or were sent out of order, and are left out." in missing  # fmt: skip
+
+
+@pytest.mark.parametrize("cause", ["healthy", "network"])
+def test_no_sentence_holds_a_figure_that_is_none(cause: str, tmp_path: Path) -> None:
+    found = judged_of(read_run(made(cause, 2, tmp_path / "run")))
+    said = [
+        text
+        for each in found.findings
+        for text in (*each.supports, *each.contradicts, *each.unseen)
+    ]
+    assert said
+    assert not [each for each in said if re.search(r"\bnan\b", each)]

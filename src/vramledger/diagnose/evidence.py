@@ -15,6 +15,7 @@ from vramledger.diagnose.seen.steps import Stepped, read_steps
 from vramledger.diagnose.seen.windows import Windows, windows_over
 from vramledger.frozen import frozen
 from vramledger.trial.client.health import Health
+from vramledger.trial.server.differences import same_version
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -198,13 +199,9 @@ def _missing(
         said.append(
             "Clocks jumped: some requests ended before they were due or were sent out of order, and are left out."
         )
-    versions = {
-        each.engine_version
-        for each in (description.asked, description.in_effect)
-        if each.engine_version
-    }
-    if len(versions) > 1:
+    wanted, got = description.asked.engine_version, description.in_effect.engine_version
+    if wanted and got and not same_version(wanted, got):
         said.append(
-            f"The version asked for and the one in effect differ ({' and '.join(sorted(versions))})."
+            f"The version asked for and the one in effect differ ({' and '.join(sorted((wanted, got)))})."
         )
     return said

@@ -41,7 +41,7 @@ def says(found: Soak) -> Iterator[str]:
                 f"{amount(each, each.a_day or 0.0)} a day."
             )
     if found.restarts:
-        yield f"The server restarted in {found.restarts} of {len(found.segments)} segments."
+        yield f"The server restarted or was away in {found.restarts} of {len(found.segments)} segments."
     if found.safe_falls:
         first, last = ramp_said(found.safe_loads[0]), ramp_said(found.safe_loads[-1])
         yield f"The safe load fell: {first} at the start, {last} at the end."

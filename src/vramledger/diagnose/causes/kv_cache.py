@@ -24,7 +24,7 @@ def _signs(picture: Picture) -> Sequence[Sign]:
 
 def _usage(usage: float) -> Sign:
     if isnan(usage):
-        return Sign("The use of the KV cache was not seen.", None)
+        return Sign("The use of the KV cache while requests wait was not seen.", None)
     return Sign(f"{usage:.0%} of the KV cache is held while requests wait.", ramp(usage, 0.6, 0.92))
 
 
@@ -44,12 +44,18 @@ def _below_cap(picture: Picture) -> Sign:
     if isnan(seen.cap):
         return Sign("The cap on running requests (max_num_seqs) is not known.", None, weight=0.5)
     running = seen.running_while_waiting
+    if isnan(running):
+        return Sign(
+            "Requests were never seen waiting, so that what runs beside them is not known.",
+            None,
+            weight=0.5,
+        )
     text = f"{running:.1f} requests run while others wait, of {seen.cap:.0f} that may."
     return Sign(text, ramp(running / seen.cap, 1.0, 0.9), weight=0.5)
 
 
 def _change(picture: Picture) -> NextChange:
-    cap, running = picture.waiting.cap, picture.waiting.running_while_waiting
+    running = picture.waiting.running_while_waiting
     if picture.waiting.preemptions_per_request > 0.05 and not isnan(running):
         fewer = max(int(running * 0.8), 1)
         return NextChange(
@@ -58,7 +64,6 @@ def _change(picture: Picture) -> NextChange:
             "max-num-seqs",
             str(fewer),
         )
-    del cap
     return NextChange(
         "Give the KV cache more room: see the remedies, each with its simulated effect; try FP8 for the cache first where its quality is accepted.",
         "kv-cache-dtype",

@@ -31,6 +31,10 @@ def _at_cap(picture: Picture) -> Sign:
         return Sign(
             "max_num_seqs is not known, and running requests stay at no number while others wait.", None
         )  # fmt: skip
+    if isnan(seen.running_while_waiting):
+        return Sign(
+            "Requests were never seen waiting, so that what runs beside them is not known.", None
+        )
     whose = "as the server was started" if seen.cap_known else "which is never exceeded"
     text = f"{seen.running_while_waiting:.1f} requests run while others wait; the cap is {seen.cap:.0f}, {whose}."
     return Sign(text, ramp(seen.running_while_waiting / seen.cap, 0.85, 0.98))
@@ -38,7 +42,7 @@ def _at_cap(picture: Picture) -> Sign:
 
 def _room(usage: float) -> Sign:
     if isnan(usage):
-        return Sign("The use of the KV cache was not seen.", None, weight=0.5)
+        return Sign("The use of the KV cache while requests wait was not seen.", None, weight=0.5)
     return Sign(f"{1 - usage:.0%} of the KV cache is free while requests wait.", ramp(usage, 0.97, 0.8), weight=0.5)  # fmt: skip
 
 

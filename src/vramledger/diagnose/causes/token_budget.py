@@ -37,7 +37,7 @@ def _spent(picture: Picture) -> Sign:
 
 def _room(usage: float) -> Sign:
     if isnan(usage):
-        return Sign("The use of the KV cache was not seen.", None, weight=0.5)
+        return Sign("The use of the KV cache while requests wait was not seen.", None, weight=0.5)
     return Sign(f"{1 - usage:.0%} of the KV cache is free while requests wait.", ramp(usage, 0.95, 0.7), weight=0.5)  # fmt: skip
 
 

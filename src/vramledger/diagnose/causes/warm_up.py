@@ -11,9 +11,13 @@ from vramledger.units import format_seconds
 
 def _signs(picture: Picture) -> Sequence[Sign]:
     pace = picture.pace
-    felt = ramp(pace.ttft_first, 0.8, 1.3)
-    felt = ramp(pace.ttft_first, 0.8, 1.3)
-    slow = strongest(both(ramp(pace.first, 1.3, 1.8), felt), ramp(pace.ttft_first, 2.0, 4.0))
+    slow = strongest(
+        both(ramp(pace.first, 1.3, 1.8), ramp(pace.ttft_first, 1.4, 2.5)),
+        both(
+            ramp(pace.first, 1.8, 2.6), ramp(pace.slow_s, 2.0, 5.0), ramp(pace.ttft_first, 0.8, 1.2)
+        ),
+        ramp(pace.ttft_first, 2.0, 4.0),
+    )
     if slow is None:
         return (
             Sign(
@@ -35,11 +39,31 @@ def _signs(picture: Picture) -> Sequence[Sign]:
     return (
         Sign(f"{text[0].upper()}{text[1:]}.", slow, needed=True),
         _same_load(picture),
+        _matters(picture),
         Sign(
             f"The slow beginning lasts {format_seconds(pace.slow_s)}.", ramp(pace.slow_s, 0.0, 1.0)
         ),
         _young(picture),
     )
+
+
+def _matters(picture: Picture) -> Sign:
+    """Whether anybody would notice: seconds, not ratios."""
+    pace = picture.pace
+    strength = strongest(
+        ramp(pace.ttft_more_s, 0.04, 0.2),
+        both(ramp(pace.step_more_s, 0.01, 0.04), ramp(pace.slow_s, 0.5, 2.0)),
+    )
+    more = [each for each in (pace.ttft_more_s, pace.step_more_s) if not isnan(each)]
+    if strength is None or not more:
+        return Sign("How much longer the first requests took was not seen.", None, needed=True)
+    parts = ("their first token", "each token after it")
+    told = " and ".join(
+        f"{format_seconds(max(each, 0.0))} more for {what}"
+        for each, what in zip((pace.ttft_more_s, pace.step_more_s), parts, strict=True)
+        if not isnan(each)
+    )
+    return Sign(f"The first requests wait {told}.", strength, needed=True)
 
 
 def _same_load(picture: Picture) -> Sign:

@@ -24,7 +24,8 @@ _FIRST: Final = 0.2  # of the time: the beginning
 class Pace:
     """`by_window` is the pace, NaN where nothing was decoded. `first` is that of the beginning over that of the rest.
 
-    `slow_s` is how long the beginning stayed slow.
+    `slow_s` is how long the beginning stayed slow. `ttft_more_s` and `step_more_s` are what its requests
+    waited more for their first token and for each token after it, in seconds.
     """
 
     by_window: "Floats"
@@ -32,6 +33,8 @@ class Pace:
     slow_s: float
     load_first: float
     ttft_first: float
+    ttft_more_s: float
+    step_more_s: float
 
     def beside(self, mask: "Truths") -> float:
         """The pace where the mask holds over that elsewhere; NaN where one of both is missing."""
@@ -55,7 +58,14 @@ def pace_of(evidence: "Evidence") -> Pace:
     first, slow = _first(found, evidence.windows.widths_s)
     load = np.nan_to_num(evidence.of("in_flight"))
     arrivals = np.nan_to_num(evidence.of("arrivals_per_s"))
-    return Pace(found, first, slow, _ratio(arrivals if arrivals.any() else load), _early(evidence))
+    return Pace(
+        found,
+        first,
+        slow,
+        _ratio(arrivals if arrivals.any() else load),
+        *_early(evidence),
+        _more(itl, slow, evidence),
+    )
 
 
 def _prompts(evidence: "Evidence") -> "Floats":
@@ -109,11 +119,22 @@ def _ratio(load: "Floats") -> float:
     return float(load[:count].mean() / later.mean()) if len(later) else np.nan
 
 
-def _early(evidence: "Evidence") -> float:
-    """The median time to the first token of the first tenth of the requests over that of the later half."""
+def _early(evidence: "Evidence") -> tuple[float, float]:
+    """The median time to the first token of the first tenth of the requests over that of the later half, and how much more it is."""
     ttft = evidence.requests.ttft_s
     told = ttft[np.isfinite(ttft)]
     if len(told) < 20:
-        return np.nan
+        return np.nan, np.nan
     early, late = told[: max(len(told) // 10, 5)], told[len(told) // 2 :]
-    return float(np.median(early) / max(float(np.median(late)), 1e-9))
+    first, second = float(np.median(early)), float(np.median(late))
+    return first / max(second, 1e-9), first - second
+
+
+def _more(itl: "Floats", slow_s: float, evidence: "Evidence") -> float:
+    """By how much a token of the slow beginning takes longer than one of the later half."""
+    told = itl[np.isfinite(itl)]
+    count = int(np.searchsorted(np.cumsum(evidence.windows.widths_s), slow_s)) + 1
+    early = itl[:count][np.isfinite(itl[:count])]
+    if len(told) < _FEWEST or not len(early):
+        return np.nan
+    return float(early.mean() - np.median(told[len(told) // 2 :]))

@@ -20,7 +20,7 @@ _NO_CASE: Final = "The deployment is not known well enough: "
 class Setting:
     """Limits of one engine, None where nobody told. `case` is the deployment as something to ask again, None for `reason`.
 
-    `drafts` is whether the engine speculates, so that a chunk may hold several tokens.
+    `stated` is whether the cap on sequences was given for this run, and is not the engine's default. `drafts` is whether the engine speculates, so that a chunk may hold several tokens.
     """
 
     max_num_seqs: int | None = None
@@ -31,6 +31,7 @@ class Setting:
     model: str | None = None
     gpu: str | None = None
     drafts: bool = False
+    stated: bool = True
     case: "Case | None" = None
     reason: str = ""
 
@@ -66,10 +67,15 @@ def setting_of(description: "Description", config: Mapping[str, str], stated: St
         version=found.engine_version or asked.engine_version,
         model=found.model or asked.model,
         gpu=found.gpu or asked.gpu,
+        stated=_SEQUENCES in arguments or _in_launch(stated),
         drafts=any("speculative" in name for name in arguments),
         case=case,
         reason=reason,
     )
+
+
+def _in_launch(stated: Stated) -> bool:
+    return stated.launch is not None and _SEQUENCES in stated.launch
 
 
 def _case(description: "Description", stated: Stated) -> "tuple[Case | None, str]":

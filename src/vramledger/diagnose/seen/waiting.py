@@ -26,6 +26,7 @@ TOKENS: Final = "token_budget"
 ELSEWHERE: Final = "deferred"
 HOLDERS: Final = (KV, SEQUENCES, TOKENS, ELSEWHERE)
 FULL: Final = 0.92  # of the pool: the next prompt rarely fits into what is left
+_FEWEST: Final = 5
 _PLATEAU: Final = 0.75  # of the moments with waiting at which the same number runs
 _LARGE: Final = 0.9  # percentile of prompts
 _SPENT: Final = 0.85  # of the budget by the mean step of a window: most steps spend it
@@ -63,7 +64,7 @@ def waiting_of(evidence: "Evidence") -> Waiting:
     waits = moments.waiting >= 0.5
     cap, known = _cap(evidence, moments, waits)
     budget = float(evidence.setting.token_budget or np.nan)
-    held = _held(evidence, moments, waits, cap, budget)
+    held = _held(evidence, moments, waits, cap, budget, known=known)
     whole = moments.share(waits)
     return Waiting(
         waits=whole,
@@ -94,22 +95,31 @@ def _preemptions(evidence: "Evidence") -> float:
 
 def _cap(evidence: "Evidence", moments: Moments, waits: "Truths") -> tuple[float, bool]:
     """What the server was started with, else the number at which running requests stay while others wait."""
-    stated = evidence.setting.max_num_seqs
-    if stated is not None:
-        return float(stated) * moments.engines, True
+    setting = evidence.setting
+    if setting.max_num_seqs is not None and setting.stated:
+        return float(setting.max_num_seqs) * moments.engines, True
     running = moments.running[waits]
     most = float(np.nanmax(running)) if len(running) else np.nan
-    if len(running) >= 5 and moments.share(
-        waits & (moments.running >= most - 0.5)
-    ) >= _PLATEAU * moments.share(waits):
+    at_most = moments.share(waits & (moments.running >= most - 0.5))
+    if len(running) >= _FEWEST and at_most >= _PLATEAU * moments.share(waits):
         return most, False
-    return np.nan, False  # fmt: skip
+    default = setting.max_num_seqs
+    return (np.nan if default is None else float(default) * moments.engines), False
 
 
 def _held(
-    evidence: "Evidence", moments: Moments, waits: "Truths", cap: float, budget: float
+    evidence: "Evidence",
+    moments: Moments,
+    waits: "Truths",
+    cap: float,
+    budget: float,
+    *,
+    known: bool,
 ) -> "dict[str, Truths]":
-    """For each moment the one thing that held requests; elsewhere none is true."""
+    """For each moment the one thing that held requests; elsewhere none is true.
+
+    A cap that is only seen, as a number that running requests stay at, holds nobody where blocks or tokens are spent.
+    """
     nothing = np.zeros(len(waits), np.bool_)
     full = moments.running >= cap - 0.5 if np.isfinite(cap) else nothing
     crowded = moments.kv_usage >= FULL
@@ -122,6 +132,7 @@ def _held(
     deferred = _at(evidence, moments, "waiting_deferred") > 0.5 * np.maximum(moments.waiting, 1)
     spent = _at(evidence, moments, "server_iteration_tokens") >= _SPENT * budget
     crowded &= ~spent | preempting
+    full &= known | (~crowded & ~spent & ~_no_room(evidence, moments, budget))
     kv = ~full & ~deferred & (crowded | _no_room(evidence, moments, budget))
     rest = ~full & ~deferred & ~kv
     return {KV: kv, SEQUENCES: full & ~deferred, TOKENS: rest, ELSEWHERE: deferred}

@@ -63,25 +63,35 @@ def rulings(
         BadInput: a run is of no scenario of the plan that was named, or two are of one; or one is damaged.
     """
     trials = [run for run, summary in zip(runs, summaries, strict=True) if summary is not None]
-    own = {run.path.name: _own(run, summary) for run, summary in zip(runs, summaries, strict=True)}
     if plan is not None:
-        return _judged(trials, plan, own, is_whole=True)
-    found: dict[str, Ruling] = dict(own)
+        found = _judged(trials, plan, is_whole=True)
+    else:
+        found = _as_carried(trials, is_whole=is_whole)
+    of = {
+        run.path.name: found.of.get(run.path.name) or _own(run, summary)
+        for run, summary in zip(runs, summaries, strict=True)
+    }
+    return Rulings(of, found.missing, found.notes)
+
+
+def _as_carried(runs: "Sequence[Run]", *, is_whole: bool) -> Rulings:
+    """Of the runs whose own plan can be read here, by that plan."""
+    of: dict[str, Ruling] = {}
     missing: list[Missing] = []
     notes: list[str] = []
-    for group in _groups(trials):
+    for group in _groups(runs):
         text = group[0].description.plan
         try:
             carried = None if text is None else parse_plan(text.text, "the plan in run.json")
-            told = None if carried is None else _judged(group, carried, own, is_whole=is_whole)
+            told = None if carried is None else _judged(group, carried, is_whole=is_whole)
         except VramError as error:
             notes.append(f"{', '.join(each.path.name for each in group)}: {_NO_INTERVALS}{error}")
             continue
         if told is not None:
-            found |= told.of
+            of |= told.of
             missing += told.missing
             notes += told.notes
-    return Rulings(found, tuple(missing), tuple(notes))
+    return Rulings(of, tuple(missing), tuple(notes))
 
 
 def _groups(trials: "Sequence[Run]") -> "list[list[Run]]":
@@ -97,16 +107,14 @@ def _groups(trials: "Sequence[Run]") -> "list[list[Run]]":
     return found
 
 
-def _judged(
-    runs: "Sequence[Run]", plan: "Requirement", own: Mapping[str, Ruling], *, is_whole: bool
-) -> Rulings:
+def _judged(runs: "Sequence[Run]", plan: "Requirement", *, is_whole: bool) -> Rulings:
     if not runs:
-        return Rulings(own)
+        return Rulings({})
     verdict = judge(runs, plan, read_beside(plan))
     of = {each.run: _ruling(each) for each in verdict.scenarios if each.run is not None}
     missing = [Missing(each.name, _ruling(each)) for each in verdict.scenarios if each.run is None]
     notes = (*verdict.notes, *(note for each in verdict.scenarios for note in each.notes))
-    return Rulings({**own, **of}, tuple(missing) if is_whole else (), notes)
+    return Rulings(of, tuple(missing) if is_whole else (), notes)
 
 
 def _ruling(found: ScenarioVerdict) -> Ruling:

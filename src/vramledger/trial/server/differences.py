@@ -72,7 +72,7 @@ def _same_text(wanted: str, got: str) -> bool:
     return wanted.casefold() == got.casefold()
 
 
-def _same_version(wanted: str, got: str) -> bool:
+def same_version(wanted: str, got: str) -> bool:
     """A version may be asked for in fewer parts than it has."""
     return (got.lstrip("v") + ".").startswith(wanted.lstrip("v") + ".")
 
@@ -88,7 +88,7 @@ def _last(name: str) -> str:
 
 _FIELDS: Final[tuple[tuple[str, str, Callable[[str, str], bool]], ...]] = (
     ("engine", "engine", _same_text),
-    ("engine_version", "engine's version", _same_version),
+    ("engine_version", "engine's version", same_version),
     ("model", "model", _same_model),
     ("model_revision", "revision of the model", _same_text),
     ("weights_sha256", "hash of the weights", _same_text),
