@@ -3,13 +3,16 @@
 import json
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from itertools import count
 from pathlib import Path
+from threading import Lock
 
 from vramledger.errors import BadInput, CannotKnow
 from vramledger.frozen import frozen
 from vramledger.methods.shadow.answer import Answer
 from vramledger.methods.shadow.asked import ServerAsked, ShadowAsked
 from vramledger.methods.shadow.asking import Asking, ask_all
+from vramledger.methods.shadow.continuing import begun_recording, check_same
 from vramledger.methods.shadow.figures import errors_of, figures_of
 from vramledger.methods.shadow.pair import Pair, compare
 from vramledger.methods.shadow.prompts import Prompts, built_in, own_prompts
@@ -32,17 +35,21 @@ class Answered:
     interrupted: bool
 
 
-def record_answers(asked: ShadowAsked, progress: Progress) -> "tuple[Recording, bool]":
-    """A's answers alone, and whether all of them came before an interruption.
+def record_answers(asked: ShadowAsked, progress: Progress, path: Path) -> "tuple[Recording, bool]":
+    """A's answers alone, and whether all of them came before an interruption; what an interrupted recording holds is not asked again.
 
     Raises:
-        BadInput: the server or the prompts cannot be used.
+        BadInput: the server or the prompts cannot be used, or `path` holds some of the answers to something else.
     """
+    begun = begun_recording(path)
     if asked.a is None:
         raise BadInput("State the server whose answers are recorded with --a URL.")
     side, prompts = _side(asked.a, asked), prompts_of(asked)
     style = _style(asked)
-    recording, _, whole = _ask(asked, side, None, prompts, style, progress)
+    if begun is not None:
+        repeated = _repeated(len(prompts.listed), asked.repeat)
+        check_same(begun, side.told, style, prompts, repeated, path)
+    recording, _, whole = _ask(asked, side, None, prompts, style, progress, begun)
     return recording, whole
 
 
@@ -97,26 +104,36 @@ def _repeated(count: int, share: float) -> tuple[int, ...]:
 
 
 def _ask(
-    asked: ShadowAsked, a: Side, b: Side | None, prompts: Prompts, style: Style, progress: Progress
+    asked: ShadowAsked,
+    a: Side,
+    b: Side | None,
+    prompts: Prompts,
+    style: Style,
+    progress: Progress,
+    begun: Recording | None = None,
 ) -> tuple[Recording, tuple[Answer | None, ...], bool]:
     """All to both at the same time; A's repetitions come after its first answers, at the same load."""
     listed = prompts.listed
     repeated = _repeated(len(listed), asked.repeat)
     to_a = [*listed, *(listed[place] for place in repeated)]
-    ended = _counter(len(to_a) + (len(listed) if b else 0), progress)
-    askings = [Asking(a, to_a, style, asked.at_once, ended)]
+    had: list[Answer | None] = [None] * len(to_a) if begun is None else [*begun.answers, *begun.again]  # fmt: skip
+    left = [place for place, each in enumerate(had) if each is None]
+    of_all = len(to_a) + (len(listed) if b else 0)
+    ended = _counter(len(to_a) - len(left), of_all, progress)
+    askings = [Asking(a, [to_a[place] for place in left], style, asked.at_once, ended)]
     if b is not None:
         askings.append(Asking(b, listed, style, asked.at_once, ended))
-    whole = ask_all(askings)
-    answers = askings[0].answers()
+    whole = ask_all(askings, _load_statistics if b else _nothing)
+    for place, answer in zip(left, askings[0].answers(), strict=True):
+        had[place] = answer
     recording = Recording(
         a.told,
         style,
         prompts.source,
         prompts.sha256,
-        tuple(answers[: len(listed)]),
+        tuple(had[: len(listed)]),
         repeated,
-        tuple(answers[len(listed) :]),
+        tuple(had[len(listed) :]),
     )
     return recording, tuple(askings[1].answers()) if b else (), whole
 
@@ -124,19 +141,28 @@ def _ask(
 def _ask_b(
     asked: ShadowAsked, b: Side, prompts: Prompts, style: Style, progress: Progress
 ) -> Answered:
-    asking = Asking(
-        b, prompts.listed, style, asked.at_once, _counter(len(prompts.listed), progress)
-    )
-    whole = ask_all([asking])
+    ended = _counter(0, len(prompts.listed), progress)
+    asking = Asking(b, prompts.listed, style, asked.at_once, ended)
+    whole = ask_all([asking], _load_statistics)
     return Answered(b.told, tuple(asking.answers()), not whole)
 
 
-def _counter(of_all: int, progress: Progress) -> Callable[[], None]:
-    done = [0]
+def _load_statistics() -> None:
+    """What the figures need takes about a second to load: time that the servers need anyway."""
+    import scipy.stats  # noqa: F401
+
+
+def _nothing() -> None:
+    """Recording needs none."""
+
+
+def _counter(done: int, of_all: int, progress: Progress) -> Callable[[], None]:
+    """Called by the threads of both sides."""
+    numbers, one_at_a_time = count(done + 1), Lock()
 
     def ended() -> None:
-        done[0] += 1
-        progress(done[0], of_all)
+        with one_at_a_time:
+            progress(next(numbers), of_all)
 
     return ended
 

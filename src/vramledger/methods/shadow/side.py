@@ -97,6 +97,10 @@ class Side:
         body = json.dumps(body_of(prompt, self.told.model, style)).encode()
         return read_answer(self._asker.post(PATHS[style.api], body))
 
+    def cut(self) -> None:
+        """End what is asked now, and ask nothing more."""
+        self._asker.cut()
+
 
 def body_of(prompt: Prompt, model: str, style: Style) -> dict[str, Any]:
     """The request: greedy, whole, with the log probabilities of the likeliest tokens."""
