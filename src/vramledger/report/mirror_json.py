@@ -6,9 +6,7 @@ from vramledger.methods.mirror.latency import PERCENTS, Latency
 from vramledger.methods.mirror.result import Mirrored
 from vramledger.methods.mirror.switch import Switch
 from vramledger.report.number import rounded
-from vramledger.report.shadow_json import BOOTSTRAP, DIGITS, basis_of, estimate, shadow_json
-
-_WILSON = "Wilson, 95 %"
+from vramledger.report.shadow_json import BLOCKS, DIGITS, basis_of, estimate, shadow_json
 
 
 def mirror_json(found: Mirrored) -> dict[str, Any]:
@@ -40,8 +38,8 @@ def _mirror(found: Mirrored, basis: str) -> dict[str, Any]:
         "compared_greedy": found.greedy,
         "kept": found.kept,
         "outcomes": dict(found.outcomes),
-        "failed_by_b": estimate(found.failed_by_b, basis, f"of A's answers; {_WILSON}"),
-        "finish_same": estimate(found.finish_same, basis, _WILSON),
+        "failed_by_b": estimate(found.failed_by_b, basis, f"of A's answers; {BLOCKS}"),
+        "finish_same": estimate(found.finish_same, basis, BLOCKS),
         "finishes": {"a": dict(found.finishes_a), "b": dict(found.finishes_b)},
         "lengths": _lengths(found, basis),
         "latencies": {each.name: _latency(each, basis) for each in found.latencies},
@@ -63,7 +61,7 @@ def _lengths(found: Mirrored, basis: str) -> dict[str, Any]:
         "requests": lengths.requests,
         "a_mean": rounded(lengths.a),
         "b_mean": rounded(lengths.b),
-        "difference": estimate(lengths.longer, basis, f"paired, B less A; {BOOTSTRAP}"),
+        "difference": estimate(lengths.longer, basis, f"paired, B less A; {BLOCKS}"),
     }
 
 
@@ -74,7 +72,7 @@ def _latency(found: Latency, basis: str) -> dict[str, Any]:
             side: {f"p{percent}": rounded(value, DIGITS) for percent, value in zip(PERCENTS, told, strict=False)}
             for side, told in (("a", found.a), ("b", found.b))
         },
-        "ratio": estimate(found.ratio, basis, "median of B over A by request; bootstrap over requests, 95 %"),
+        "ratio": estimate(found.ratio, basis, f"median of B over A by request; {BLOCKS}"),
     }  # fmt: skip
 
 

@@ -13,6 +13,7 @@ from vramledger.report.number import rounded
 
 DIGITS: Final = 6
 BOOTSTRAP: Final = "bootstrap over prompts, 95 %"
+BLOCKS: Final = "blocks in time, 95 %"
 _NO_UPPER: Final = "the likeliest tokens alone do not bound it above; the Jensen-Shannon divergence is bounded on both sides"
 
 
@@ -24,7 +25,7 @@ def basis_of(found: Shadow) -> str:
 def shadow_json(found: Shadow) -> dict[str, Any]:
     """No text and no token stands in it, unless texts were kept."""
     basis = basis_of(found)
-    judged = found.verdict
+    judged, drawn = found.verdict, BOOTSTRAP if found.style is not None else BLOCKS
     return {
         "schema": SCHEMA,
         "basis": basis,
@@ -49,8 +50,8 @@ def shadow_json(found: Shadow) -> dict[str, Any]:
         },
         "errors": {"a": dict(found.errors_a), "b": dict(found.errors_b)},
         "unit": found.unit,
-        **_figures(found.found, basis),
-        "noise": {**_figures(found.noise, basis), "p_value": found.noise_p},
+        **_figures(found.found, basis, drawn),
+        "noise": {**_figures(found.noise, basis, drawn), "p_value": found.noise_p},
         "prompt_tokens_differ": found.prompt_tokens_differ,
         "remarks": list(found.remarks),
         "compared": [_pair(each) for each in found.pairs],
@@ -69,33 +70,34 @@ def _style(style: Style | None) -> dict[str, Any]:
     }
 
 
-def _figures(found: Figures, basis: str) -> dict[str, Any]:
+def _figures(found: Figures, basis: str, drawn: str) -> dict[str, Any]:
+    """`drawn` names what the intervals come from."""
     return {
         "token_agreement": estimate(
-            found.token_agreement, basis, f"{BOOTSTRAP}; the exact interval where it is wider"
+            found.token_agreement, basis, f"{drawn}; the exact interval where it is wider"
         ),
         "token_agreement_with_failures": rounded(found.pessimistic, DIGITS),
-        "kept_tokens": estimate(found.kept, basis, BOOTSTRAP),
-        "exact": estimate(found.exact, basis, "Wilson, 95 %"),
+        "kept_tokens": estimate(found.kept, basis, drawn),
+        "exact": estimate(found.exact, basis, "Wilson, 95 %" if drawn == BOOTSTRAP else drawn),
         "parted": found.parted,
         "first_divergence_median": estimate(
             found.first_difference, basis, "Kaplan-Meier, log-log interval, 95 %"
         ),
         "kl": {
-            **estimate(found.kl, basis, f"lower bound, tails lumped; {BOOTSTRAP}"),
+            **estimate(found.kl, basis, f"lower bound, tails lumped; {drawn}"),
             "upper": None,
             "upper_reason": _NO_UPPER,
             "places": found.places,
             "unlisted_mass": _value(found.unlisted),
         },
         "js": {
-            "lower": estimate(found.js_low, basis, f"tails lumped; {BOOTSTRAP}"),
-            "upper": estimate(found.js_high, basis, f"tails disjoint; {BOOTSTRAP}"),
+            "lower": estimate(found.js_low, basis, f"tails lumped; {drawn}"),
+            "upper": estimate(found.js_high, basis, f"tails disjoint; {drawn}"),
         },
         "lengths": {
             "a_mean_tokens": rounded(found.length_a),
             "b_mean_tokens": rounded(found.length_b),
-            "difference_tokens": estimate(found.longer, basis, f"paired, B less A; {BOOTSTRAP}"),
+            "difference_tokens": estimate(found.longer, basis, f"paired, B less A; {drawn}"),
         },
     }
 

@@ -1,14 +1,16 @@
 """Times of both sides, of the same requests."""
 
 from collections.abc import Sequence
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from vramledger.frozen import frozen
+from vramledger.methods.mirror.over_time import OverTime
 from vramledger.methods.mirror.row import Row
-from vramledger.methods.shadow.intervals import CONFIDENCE, Estimate
+from vramledger.methods.shadow.intervals import Estimate
 
-_RESAMPLES: Final = 2000
-_BATCH: Final = 20
+if TYPE_CHECKING:
+    import numpy as np
+
 PERCENTS: Final = (50, 95, 99)
 NAMES: Final = ("ttft_s", "e2e_s", "gap_s")
 
@@ -24,13 +26,13 @@ class Latency:
     ratio: Estimate
 
 
-def latencies_of(rows: Sequence[Row], seed: int) -> tuple[Latency, ...]:
-    """Of the requests whose client did not slow A down."""
+def latencies_of(rows: Sequence[Row]) -> tuple[Latency, ...]:
+    """Of the requests, in order of time, whose client did not slow A down."""
     usable = [each for each in rows if not each.slowed]
-    return tuple(_latency(name, usable, seed) for name in NAMES)
+    return tuple(_latency(name, usable) for name in NAMES)
 
 
-def _latency(name: str, rows: Sequence[Row], seed: int) -> Latency:
+def _latency(name: str, rows: Sequence[Row]) -> Latency:
     import numpy as np
 
     both = [(getattr(each.a, name), getattr(each.b, name)) for each in rows]
@@ -42,26 +44,16 @@ def _latency(name: str, rows: Sequence[Row], seed: int) -> Latency:
     a, b = np.array(known, dtype=float).T
     ratios = np.log(b / a)
     told = [tuple(float(each) for each in np.percentile(side, PERCENTS)) for side in (a, b)]
-    return Latency(name, len(known), told[0], told[1], _median(ratios, seed))
+    return Latency(name, len(known), told[0], told[1], _median(ratios))
 
 
-def _median(logs: Any, seed: int) -> Estimate:
-    """The median ratio, requests drawn again; its ends where there are enough of them."""
+def _median(logs: "np.ndarray[Any, Any]") -> Estimate:
+    """The median ratio."""
     import numpy as np
 
-    value = float(np.exp(np.median(logs)))
-    if len(logs) < 2 or (logs == logs[0]).all():
-        return Estimate(value, value, value) if len(logs) > 1 else Estimate(value)
-    from scipy.stats import bootstrap
-
-    found = bootstrap(
-        (logs,),
-        np.median,
-        vectorized=True,
-        n_resamples=_RESAMPLES,
-        batch=_BATCH,
-        confidence_level=CONFIDENCE,
-        method="percentile",
-        rng=np.random.default_rng(seed),
-    ).confidence_interval
-    return Estimate(value, float(np.exp(found.low)), float(np.exp(found.high)))
+    found = OverTime().median(logs)
+    value, low, high = (
+        None if each is None else float(np.exp(each))
+        for each in (found.value, found.low, found.high)
+    )
+    return Estimate(value, low, high, found.reason)

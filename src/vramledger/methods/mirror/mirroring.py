@@ -173,25 +173,21 @@ class Mirroring:
             kept.unreadable[side] += 1
         if unread:
             return
-        if a.failure is not None:
-            kept.errors_a[a.failure] += 1
-        if b.failure is not None:
-            kept.errors_b[b.failure] += 1
-        kept.outcomes[f"{_word(a)}_{_word(b)}"] += 1
+        kept.outcome(a.failure, b.failure)
+        if a.failure is None:
+            kept.answered(under.number, failed_by_b=b.failure is not None)
         if a.failure is None and b.failure is None:
             kept.row(row_of(under.number, a, b, greedy=under.put.greedy))
         elif under.put.greedy and (a.failure is None or b.failure is None):
             kept.greedy_failed += 1
-        again = under.again
-        if again is not None and a.failure is None:
-            if again.failure is None and not again.given_up:
-                kept.repeated(Again(*pair_of(under.number, a, again)))
-            else:
-                kept.again_failed += 1
+        if a.failure is None and under.again is not None:
+            self._compare_again(under.number, a, under.again)
 
-
-def _word(heard: Heard) -> str:
-    return "ok" if heard.failure is None else "failed"
+    def _compare_again(self, number: int, a: Heard, again: Heard) -> None:
+        if again.failure is None and not again.given_up:
+            self.kept.repeated(Again(*pair_of(number, a, again)))
+        else:
+            self.kept.again_failed += 1
 
 
 def _bearer(authorization: str | None) -> str | None:

@@ -1,6 +1,7 @@
 """What a mirror came to."""
 
 from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 from vramledger.frozen import frozen
 from vramledger.methods.mirror.added import Added
@@ -8,14 +9,18 @@ from vramledger.methods.mirror.asked import MirrorAsked
 from vramledger.methods.mirror.kept import Again, Kept
 from vramledger.methods.mirror.latency import Latency, latencies_of
 from vramledger.methods.mirror.mirroring import Traffic
+from vramledger.methods.mirror.over_time import OverTime
 from vramledger.methods.mirror.row import Row
 from vramledger.methods.mirror.switch import AGREEMENT, FAILED, Switch, need_of, switch_of
 from vramledger.methods.shadow.figures import figures_of
-from vramledger.methods.shadow.intervals import Estimate, ratio, share
+from vramledger.methods.shadow.intervals import Estimate
 from vramledger.methods.shadow.pair import Pair
 from vramledger.methods.shadow.result import Shadow
 from vramledger.methods.shadow.side import Told, differences
 from vramledger.methods.shadow.verdict import noise_p, verdict_on
+
+if TYPE_CHECKING:
+    import numpy as np
 
 SOURCE = "live traffic"
 
@@ -81,8 +86,7 @@ class Seen:
 def mirrored(asked: MirrorAsked, seen: Seen) -> Mirrored:
     """The figures of all that was seen."""
     kept, rows = seen.kept, seen.kept.rows
-    ok = kept.outcomes["ok_ok"]
-    failed_by_b = share(kept.outcomes["ok_failed"], ok + kept.outcomes["ok_failed"])
+    failed_by_b = OverTime().share(_ones([each.failed for each in kept.ended]))
     shadow = _shadow(asked, seen)
     return Mirrored(
         shadow=shadow,
@@ -101,11 +105,11 @@ def mirrored(asked: MirrorAsked, seen: Seen) -> Mirrored:
         unfinished=kept.unfinished,
         outcomes={name: kept.outcomes[name] for name in OUTCOMES},
         failed_by_b=failed_by_b,
-        finish_same=share(sum(each.finish_a == each.finish_b for each in rows), len(rows)),
+        finish_same=OverTime().share(_ones([each.finish_a == each.finish_b for each in rows])),
         finishes_a=_counted([each.finish_a for each in rows]),
         finishes_b=_counted([each.finish_b for each in rows]),
-        lengths=_lengths(rows, asked.seed),
-        latencies=latencies_of(rows, asked.seed),
+        lengths=_lengths(rows),
+        latencies=latencies_of(rows),
         slowed=sum(each.slowed for each in rows),
         added=seen.added,
         switch=_switch(asked, seen, shadow, failed_by_b),
@@ -122,8 +126,8 @@ def _shadow(asked: MirrorAsked, seen: Seen) -> Shadow:
     unit = "tokens" if greedy and all(each.tokens is not None for each in listed) else "words"
     pairs = [_pair(each, unit) for each in greedy]
     part = len(greedy) / kept.greedy if kept.greedy else 1.0
-    found = figures_of(pairs, round(kept.greedy_failed * part), asked.seed)
-    noise = figures_of([_pair(each, unit) for each in kept.again], kept.again_failed, asked.seed)
+    found = figures_of(pairs, round(kept.greedy_failed * part), OverTime())
+    noise = figures_of([_pair(each, unit) for each in kept.again], kept.again_failed, OverTime())
     differ = [each.prompt_tokens_differ for each in kept.rows if each.prompt_tokens_differ is not None]  # fmt: skip
     return Shadow(
         a=seen.a,
@@ -153,7 +157,7 @@ def _pair(row: Row | Again, unit: str) -> Pair:
     return row.tokens if unit == "tokens" and row.tokens is not None else row.words
 
 
-def _lengths(rows: Sequence[Row], seed: int) -> Lengths:
+def _lengths(rows: Sequence[Row]) -> Lengths:
     """In tokens where every answer's are told, else in words."""
     import numpy as np
 
@@ -164,7 +168,7 @@ def _lengths(rows: Sequence[Row], seed: int) -> Lengths:
     else:
         unit, both = "words", [(each.words.length_a, each.words.length_b) for each in rows]
     a, b = (np.array([each[side] for each in both], dtype=float) for side in (0, 1))
-    longer = ratio(b - a, np.ones(len(both)), seed)
+    longer = OverTime().ratio(b - a, np.ones(len(both)))
     means = [float(each.mean()) if len(each) else None for each in (a, b)]
     return Lengths(unit, len(both), means[0], means[1], longer)
 
@@ -182,6 +186,12 @@ def _switch(asked: MirrorAsked, seen: Seen, shadow: Shadow, failed_by_b: Estimat
         ),
         asked.within,
     )  # fmt: skip
+
+
+def _ones(hits: Sequence[bool]) -> "np.ndarray[Any, np.dtype[np.float64]]":
+    import numpy as np
+
+    return np.array(hits, dtype=np.float64)
 
 
 def _counted(found: Sequence[str]) -> Mapping[str, int]:

@@ -14,6 +14,7 @@ from vramledger.methods.shadow.asked import ServerAsked, ShadowAsked
 from vramledger.methods.shadow.asking import Asking, ask_all
 from vramledger.methods.shadow.continuing import begun_recording, check_same
 from vramledger.methods.shadow.figures import errors_of, figures_of
+from vramledger.methods.shadow.intervals import ByPrompt
 from vramledger.methods.shadow.pair import Pair, compare
 from vramledger.methods.shadow.prompts import Prompts, built_in, own_prompts
 from vramledger.methods.shadow.reading import as_words
@@ -173,8 +174,10 @@ def _shadow(asked: ShadowAsked, prompts: Prompts, a: Recording, b: Answered) -> 
     again = _in(unit, a.again)
     pairs = _pairs(range(len(ours)), ours, theirs)
     first = [ours[place] for place in a.repeated]
-    found = figures_of(pairs, _failed(ours, theirs), asked.seed)
-    noise = figures_of(_pairs(a.repeated, first, again), _failed(first, again), asked.seed)
+    found = figures_of(pairs, _failed(ours, theirs), ByPrompt(asked.seed))
+    noise = figures_of(
+        _pairs(a.repeated, first, again), _failed(first, again), ByPrompt(asked.seed)
+    )
     return Shadow(
         a=a.told,
         b=b.told,
