@@ -8,13 +8,12 @@ from vramledger.methods.mirror.latency import PERCENTS, Latency
 from vramledger.methods.mirror.result import Mirrored
 from vramledger.methods.mirror.serve import Moment
 from vramledger.methods.mirror.switch import Need, Switch
+from vramledger.report.estimate import banded, percent
 from vramledger.report.number import duration, rate, share
 from vramledger.report.shadow import (
     HEAD,
     asked_line,
-    banded,
     notes,
-    percent,
     rows,
     side_line,
     signed,

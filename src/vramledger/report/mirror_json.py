@@ -5,8 +5,9 @@ from typing import Any
 from vramledger.methods.mirror.latency import PERCENTS, Latency
 from vramledger.methods.mirror.result import Mirrored
 from vramledger.methods.mirror.switch import Switch
+from vramledger.report.estimate_json import DIGITS, estimate
 from vramledger.report.number import rounded
-from vramledger.report.shadow_json import BLOCKS, DIGITS, basis_of, estimate, shadow_json
+from vramledger.report.shadow_json import BLOCKS, basis_of, shadow_json
 
 
 def mirror_json(found: Mirrored) -> dict[str, Any]:

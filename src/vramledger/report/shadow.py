@@ -7,10 +7,11 @@ from vramledger.methods.shadow.figures import Figures
 from vramledger.methods.shadow.intervals import Estimate
 from vramledger.methods.shadow.result import Shadow
 from vramledger.methods.shadow.side import Told
+from vramledger.report.estimate import banded, nats, percent
+from vramledger.report.same_text import same_text_lines
 from vramledger.report.table import table
 
 HEAD: Final = ("", "B against A", "A against itself")
-_UNKNOWN: Final = "not known"
 
 
 def shadow_text(found: Shadow) -> str:
@@ -24,6 +25,7 @@ def shadow_text(found: Shadow) -> str:
         "",
         *table(HEAD, rows(found), frozenset({1, 2})),
         "",
+        *same_text_lines(found.same_text),
         *(f"note: {each}" for each in notes(found)),
     ]
     return "\n".join(lines)
@@ -91,24 +93,6 @@ def _median(found: Figures) -> str:
     return banded(found.first_difference, _whole)
 
 
-def banded(found: Estimate, show: Callable[[float], str]) -> str:
-    """An estimate with its interval."""
-    if found.value is None:
-        return "not reached" if found.low is None else f"beyond {show(found.low)}"
-    low = show(found.low) if found.low is not None else _UNKNOWN
-    high = show(found.high) if found.high is not None else _UNKNOWN
-    return f"{show(found.value)} ({low}..{high})"
-
-
-def percent(value: float) -> str:
-    """A share."""
-    return f"{value:.2%}"
-
-
-def _nats(value: float) -> str:
-    return f"{value:.4f}"
-
-
 def _whole(value: float) -> str:
     return f"{value:.0f}"
 
@@ -119,7 +103,7 @@ def signed(value: float) -> str:
 
 
 def _distribution(found: Figures, which: Estimate) -> str:
-    return banded(which, _nats) if found.places else "not told"
+    return banded(which, nats) if found.places else "not told"
 
 
 _ROWS: Final[tuple[tuple[str, Callable[[Figures], str]], ...]] = (

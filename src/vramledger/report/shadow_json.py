@@ -5,13 +5,13 @@ from typing import Any, Final
 
 from vramledger.methods.shadow.evidence import SCHEMA
 from vramledger.methods.shadow.figures import Figures
-from vramledger.methods.shadow.intervals import Estimate
 from vramledger.methods.shadow.pair import Pair
 from vramledger.methods.shadow.result import Shadow
 from vramledger.methods.shadow.side import Style
+from vramledger.report.estimate_json import DIGITS, estimate
 from vramledger.report.number import rounded
+from vramledger.report.same_text_json import same_text_json
 
-DIGITS: Final = 6
 BOOTSTRAP: Final = "bootstrap over prompts, 95 %"
 BLOCKS: Final = "blocks in time, 95 %"
 _NO_UPPER: Final = "the likeliest tokens alone do not bound it above; the Jensen-Shannon divergence is bounded on both sides"
@@ -56,6 +56,7 @@ def shadow_json(found: Shadow) -> dict[str, Any]:
         "remarks": list(found.remarks),
         "compared": [_pair(each) for each in found.pairs],
         "texts": [{"number": place, **asdict(each)} for place, each in found.texts.items()],
+        "same_text": same_text_json(found.same_text, basis),
         "mirror": None,
     }
 
@@ -88,7 +89,7 @@ def _figures(found: Figures, basis: str, drawn: str) -> dict[str, Any]:
             "upper": None,
             "upper_reason": _NO_UPPER,
             "places": found.places,
-            "unlisted_mass": _value(found.unlisted),
+            "unlisted_mass": rounded(found.unlisted.value, DIGITS),
         },
         "js": {
             "lower": estimate(found.js_low, basis, f"tails lumped; {drawn}"),
@@ -100,18 +101,6 @@ def _figures(found: Figures, basis: str, drawn: str) -> dict[str, Any]:
             "difference_tokens": estimate(found.longer, basis, f"paired, B less A; {drawn}"),
         },
     }
-
-
-def estimate(found: Estimate, basis: str, source: str) -> dict[str, Any]:
-    """A figure with its interval, or why there is none."""
-    if found.value is None:
-        return {"value": None, "low": rounded(found.low), "high": None, "reason": found.reason}
-    low, high = (rounded(each, DIGITS) for each in (found.low, found.high))
-    return {"value": _value(found), "low": low, "high": high, "basis": basis, "source": source}
-
-
-def _value(found: Estimate) -> float | None:
-    return rounded(found.value, DIGITS)
 
 
 def _pair(found: Pair) -> dict[str, Any]:

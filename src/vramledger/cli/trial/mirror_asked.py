@@ -16,7 +16,7 @@ from vramledger.errors import BadInput
 from vramledger.methods.mirror.asked import MirrorAsked
 
 _OF_PROMPTS: Final = (
-    "record", "a_recorded", "prompts", "requests", "max_tokens", "api", "top_logprobs", "keep_text",
+    "record", "a_recorded", "prompts", "requests", "max_tokens", "api", "top_logprobs", "keep_text", "same_text",
 )  # fmt: skip
 _AT_ONCE: Final = 16
 _LONGEST_S: Final = 366 * 86_400.0

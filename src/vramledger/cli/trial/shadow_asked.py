@@ -60,6 +60,7 @@ def shadow_asked(given: Mapping[str, Any]) -> ShadowAsked:
         seed=given["seed"],
         threshold=threshold_of(given["plan"], given["min_agreement"]),
         keep_text=given["keep_text"],
+        same_text=given["same_text"],
         timeout_s=timeout,
     )
 

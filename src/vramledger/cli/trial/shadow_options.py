@@ -45,6 +45,8 @@ _OPTIONS: Final = (
     click.option("--grace", default="30s", metavar="TIME",
                  help="Most time for answers under way when a mirror ends; 30s by default."),
     click.option("--pass-keys", is_flag=True, help="A mirror sends the keys of its clients to B too."),
+    click.option("--same-text/--no-same-text", "same_text", default=True,
+                 help="Have both read A's answers and tell what they hold likely, where both are vLLM; done by default."),
     click.option("--keep-text", is_flag=True, help="Keep prompts and answers in what is written."),
 )  # fmt: skip
 

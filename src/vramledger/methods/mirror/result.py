@@ -12,6 +12,7 @@ from vramledger.methods.mirror.mirroring import Traffic
 from vramledger.methods.mirror.over_time import OverTime
 from vramledger.methods.mirror.row import Row
 from vramledger.methods.mirror.switch import AGREEMENT, FAILED, Switch, need_of, switch_of
+from vramledger.methods.shadow.both_read import without
 from vramledger.methods.shadow.figures import figures_of
 from vramledger.methods.shadow.intervals import Estimate
 from vramledger.methods.shadow.pair import Pair
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     import numpy as np
 
 SOURCE = "live traffic"
+_LIVE = "a mirror asks A nothing beside what its clients ask"
 
 
 @frozen
@@ -149,6 +151,7 @@ def _shadow(asked: MirrorAsked, seen: Seen) -> Shadow:
         prompt_tokens_differ=sum(differ) if differ else None,
         remarks=differences(seen.a, seen.b),
         texts={},
+        same_text=without(_LIVE),
         interrupted=seen.interrupted,
     )
 

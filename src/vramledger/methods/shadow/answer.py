@@ -27,6 +27,7 @@ class Answer:
     """What came of one request. `error` is a fixed word, "ok" for an answer; `text` is never written unless asked for.
 
     `unit` says what a step is: "tokens" where the server told them, "words" where only the text came.
+    `prompt_ids` and `ids` are the tokens of the prompt and the answer by number, where the server told them; they are never written.
     """
 
     error: str
@@ -36,6 +37,8 @@ class Answer:
     output_tokens: int | None = None
     unit: str = "tokens"
     text: str = field(default="", repr=False)
+    prompt_ids: tuple[int, ...] = field(default=(), repr=False)
+    ids: tuple[int, ...] = field(default=(), repr=False)
 
     @property
     def ok(self) -> bool:

@@ -2,37 +2,47 @@
 
 from collections.abc import Callable, Sequence
 from threading import Condition, Thread
-from typing import Final
+from typing import Any, Final, Generic, Protocol, TypeVar
 
-from vramledger.methods.shadow.answer import Answer
-from vramledger.methods.shadow.prompts import Prompt
-from vramledger.methods.shadow.side import Side, Style
+from vramledger.methods.shadow.side import Side
 
 Ended = Callable[[], None]
 _PATIENCE_S: Final = 0.3  # for threads whose connections were just closed
 
 
-class Asking:
-    """Requests to one server under way, `at_once` at a time; answers come by the place of the prompt in the list.
+class Ending(Protocol):
+    """How a request ended."""
+
+    @property
+    def ok(self) -> bool:
+        """Whether there is an answer."""
+
+
+Q = TypeVar("Q")
+E = TypeVar("E", bound=Ending)
+
+
+class Asking(Generic[Q, E]):
+    """Questions that `ask` puts to a side, `at_once` at a time; answers come by the place of the question in the list.
 
     They wait in threads that do not keep the program alive: a server that hangs holds nobody up.
     """
 
     def __init__(
-        self, side: Side, prompts: Sequence[Prompt], style: Style, at_once: int, ended: Ended
+        self, side: Side, ask: Callable[[Q], E], questions: Sequence[Q], at_once: int, ended: Ended
     ) -> None:
-        self._side, self._prompts, self._style, self._ended = side, prompts, style, ended
-        self._answers: list[Answer | None] = [None] * len(prompts)
+        self._side, self._ask, self._questions, self._ended = side, ask, questions, ended
+        self._answers: list[E | None] = [None] * len(questions)
         self._next = 0
         self._stopped = False
         self._error: Exception | None = None
         self._changed = Condition()
-        self._running = min(at_once, len(prompts))
+        self._running = min(at_once, len(questions))
         for _ in range(self._running):
             Thread(target=self._work, name="shadow", daemon=True).start()
 
     def wait(self) -> None:
-        """Until every prompt has its answer.
+        """Until every question has its answer.
 
         Raises:
             Exception: what an answer could not be made of.
@@ -50,7 +60,7 @@ class Asking:
         with self._changed:
             self._changed.wait_for(lambda: not self._running, _PATIENCE_S)
 
-    def answers(self) -> list[Answer | None]:
+    def answers(self) -> list[E | None]:
         """None where a request was not sent or has not ended."""
         with self._changed:
             return list(self._answers)
@@ -58,7 +68,7 @@ class Asking:
     def _work(self) -> None:
         try:
             while (place := self._taken()) is not None:
-                self._keep(place, self._side.answer(self._prompts[place], self._style))
+                self._keep(place, self._ask(self._questions[place]))
         except Exception as error:  # noqa: BLE001 - handed to whoever waits
             self._error = error
         finally:
@@ -67,14 +77,14 @@ class Asking:
                 self._changed.notify_all()
 
     def _taken(self) -> int | None:
-        """The place of the next prompt."""
+        """The place of the next question."""
         with self._changed:
-            if self._stopped or self._next >= len(self._prompts):
+            if self._stopped or self._next >= len(self._questions):
                 return None
             self._next += 1
             return self._next - 1
 
-    def _keep(self, place: int, answer: Answer) -> None:
+    def _keep(self, place: int, answer: E) -> None:
         with self._changed:
             if self._stopped and not answer.ok:
                 return  # cut by us, and no failure of the server
@@ -82,7 +92,7 @@ class Asking:
         self._ended()
 
 
-def ask_all(askings: Sequence[Asking], meanwhile: Callable[[], None]) -> bool:
+def ask_all(askings: Sequence[Asking[Any, Any]], meanwhile: Callable[[], None]) -> bool:
     """Wait for all of them; whether they came to their end, and were not interrupted by Ctrl-C.
 
     `meanwhile` is done while the servers work.
@@ -91,10 +101,10 @@ def ask_all(askings: Sequence[Asking], meanwhile: Callable[[], None]) -> bool:
         meanwhile()
         for each in askings:
             each.wait()
-    except KeyboardInterrupt:
-        return False
-    else:
-        return True
-    finally:
+    except BaseException as error:
         for each in askings:
             each.stop()
+        if isinstance(error, KeyboardInterrupt):
+            return False
+        raise
+    return True

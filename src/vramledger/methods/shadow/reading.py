@@ -19,18 +19,25 @@ if TYPE_CHECKING:
     from vramledger.trial.sampling.fetching import Fetched
 
 _WORD: Final = re.compile(r"\S+")
+_ID: Final = "token_id:"
 _BAD: Final = Answer("bad_json")
 
 
 def read_answer(found: "Fetched | Refused") -> Answer:
     """The answer; what cannot be read is one with the class of its failure."""
+    document = document_of(found)
+    return Answer(document) if isinstance(document, str) else answer_of(document)
+
+
+def document_of(found: "Fetched | Refused") -> Any:
+    """The answer's JSON; a text is the class of a failure."""
     if isinstance(found, Refused):
-        return Answer(found.error_class)
+        return found.error_class
     try:
         document = json.loads(found.body)
     except (ValueError, RecursionError):
-        return _BAD
-    return answer_of(document)
+        return "bad_json"
+    return "bad_json" if isinstance(document, str) else document
 
 
 def answer_of(document: Any) -> Answer:
@@ -53,6 +60,8 @@ def answer_of(document: Any) -> Answer:
         _count(_of(usage, "completion_tokens")),
         "tokens" if steps else "words",
         said,
+        _ids(_of(choice, "prompt_token_ids") or _of(document, "prompt_token_ids")),
+        _ids(_of(choice, "token_ids")),
     )
 
 
@@ -106,8 +115,13 @@ def _step(name: str, listed: list[tuple[str, Any]]) -> Step:
 
 
 def _hash(entry: Any, key: bytes) -> str:
-    """By its bytes where they are told: parts of a character look alike as text."""
+    """By its bytes where they are told: parts of a character look alike as text.
+
+    vLLM 0.32 tells the bytes of the text beside the id of the chosen token, and those of the id beside the others': the id decides.
+    """
     token, told = _string(_of(entry, "token")) or "", _of(entry, "bytes")
+    if token.startswith(_ID):
+        return token_hash(token.encode(), key)
     if isinstance(told, list) and told and all(isinstance(b, int) and 0 <= b < 256 for b in told):
         return token_hash(bytes(told), key)
     return token_hash(token.encode(errors="surrogatepass"), key)
@@ -127,6 +141,12 @@ def _at(found: Any, place: int) -> Any:
 
 def _string(found: Any) -> str | None:
     return found if isinstance(found, str) else None
+
+
+def _ids(found: Any) -> tuple[int, ...]:
+    """Ids of tokens; empty where they are not told."""
+    told = isinstance(found, list) and all(type(each) is int and each >= 0 for each in found)
+    return tuple(found) if told else ()
 
 
 def _count(found: Any) -> int | None:

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 
 from vramledger.frozen import frozen
+from vramledger.methods.shadow.both_read import SameTextFigures
 from vramledger.methods.shadow.figures import Figures
 from vramledger.methods.shadow.pair import Pair
 from vramledger.methods.shadow.side import Style, Told
@@ -45,4 +46,5 @@ class Shadow:
     prompt_tokens_differ: int | None
     remarks: tuple[str, ...]
     texts: Mapping[int, Texts]
+    same_text: SameTextFigures
     interrupted: bool = False
