@@ -44,7 +44,7 @@ def shadow(
 
 def places(a: LittleModel, *, answers: bool) -> list[tuple[int, int]]:
     """What stood before a token, and the token, of all texts: in the answers or in the prompts."""
-    found = []
+    found: list[tuple[int, int]] = []
     for number in range(COUNT):
         prompt = a.prompt_ids(f"wish number {number}")
         answer = a.answer(prompt, TOKENS)
