@@ -74,12 +74,9 @@ def test_a_comparison_keeps_what_was_answered_where_a_server_hangs(tmp_path: Pat
         )
     found = json.loads(out)
     assert (code, found["interrupted"]) == (130, True)
-    assert found["requests"] == {
-        "asked": COUNT,
-        "answered": GOOD,
-        "unsent": COUNT - GOOD,
-        "repeated": 10,
-    }
+    told = found["requests"]
+    assert (told["asked"], told["answered"], told["unsent"]) == (COUNT, GOOD, COUNT - GOOD)
+    assert 6 <= told["repeated"] <= 10  # A's last four may have been on their way
     assert found["errors"] == {"a": {}, "b": {}}  # what we cut is no failure of B
     assert found["token_agreement"]["value"] == 1.0
     assert json.loads((tmp_path / "s.json").read_text("utf-8")) == found
