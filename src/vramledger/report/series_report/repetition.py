@@ -23,7 +23,7 @@ from vramledger.report.series_report.members import (
 )
 from vramledger.report.series_report.model import Kind, SeriesReport
 from vramledger.report.series_report.run_by_run import run_by_run
-from vramledger.report.simulation_contract import asked_text
+from vramledger.report.simulation_contract import asked_text, found_text
 
 _RIGHT: Final = frozenset(range(1, 9))
 _HELD: Final = (
@@ -75,7 +75,7 @@ def _rulings(found: Repeated, missing: int) -> Iterator[Ruling]:
     if not found.sides:
         yield Ruling(Verdict.INCONCLUSIVE, (), "No run of it was closed.")
     for side in found.sides:
-        why = " ".join(side.inconclusive)
+        why = _first(side.inconclusive)
         if missing and not why:
             why = f"{missing} runs are still to be made."
         name = None if side.side is None else f"server {side.side.upper()}"
@@ -86,6 +86,20 @@ def _rulings(found: Repeated, missing: int) -> Iterator[Ruling]:
         yield Ruling(verdict, tuple(map(_line, side.lines)), why, name)
 
 
+def _first(reasons: Sequence[str]) -> str:
+    """The first of several, which all stand among the open points."""
+    more = len(reasons) - 1
+    if not reasons:
+        return ""
+    return reasons[0] + (
+        f" {more} more reasons are among the open points."
+        if more > 1
+        else " One more reason is among the open points."
+        if more
+        else ""
+    )
+
+
 def _line(found: LineOfRuns) -> RuledLine:
     amount, runs = found.line.amount, found.runs
     unit = _unit("" if amount is None else amount.name)
@@ -94,10 +108,10 @@ def _line(found: LineOfRuns) -> RuledLine:
     return RuledLine(
         asked_text(found.line),
         STANDINGS[found.standing],
-        found.line.found,
+        found_text(found.line),
         unit=unit,
         value=None if amount is None else amount.value,
-        low=None if runs is None else runs.low,
+        low=None if runs is None else max(runs.low, 0.0),  # no latency or share lies below
         high=None if runs is None else runs.high,
         threshold=None if amount is None else amount.threshold,
         reason=found.why,
