@@ -106,7 +106,7 @@ def test_the_command_takes_series_and_runs_together(
     found = json.loads(capsys.readouterr().out)
     assert [each["kind"] for each in found["series"]] == ["repetition", "ramp", "soak"]
     assert [each["name"] for each in found["runs"]] == ["one"]
-    assert any(each.startswith("one: ") for each in found["open_points"])
+    assert any(each.startswith("ramp: ") for each in found["open_points"])
 
 
 def test_a_ramp_that_is_not_over_is_its_steps(
