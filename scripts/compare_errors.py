@@ -5,9 +5,10 @@ autoregression of 0, 0.5 or 0.9), or a queue in which they wait for one another.
 any figure is called different after the correction. For the power, the planner is asked, after a pilot of its own, how
 many requests find 10 % in a mean, and as many are sent.
 
-    python scripts/compare_errors.py [REPEATS]
+    python scripts/compare_errors.py [REPEATS [equal|power]]
 """
 
+import gc
 import sys
 from collections.abc import Callable, Iterator
 from itertools import product
@@ -112,14 +113,19 @@ def needed(pilot: tuple[Finding, ...]) -> int:
     return max(requests_needed(effect, _EFFECT - 1, tested) or _PILOT, 50)
 
 
-def each_case(report: Callable[[str], None], repeats: int) -> None:
-    """Every case, a line each."""
+def equal_cases(report: Callable[[str], None], repeats: int) -> None:
+    """Every case of equal runs, a line each."""
     seeds = iter(range(10**9))
     for count, alike, paired in product((300, 2000), (0.0, 0.5, 0.9, -1.0), (True, False)):
         share = called_different(count, alike, seeds, paired=paired, repeats=repeats)
         report(f"equal     {_named(alike)} {count:>6,} requests {'paired' if paired else 'unpaired'}: {share:.1%}")  # fmt: skip
+
+
+def power_cases(report: Callable[[str], None], repeats: int) -> None:
+    """Every case of an effect, a line each."""
+    seeds = iter(range(10**9, 2 * 10**9))
     for alike, paired in product((0.0, 0.5, 0.9), (True, False)):
-        found, asked = found_share(alike, seeds, paired=paired, repeats=max(repeats // 4, 1))
+        found, asked = found_share(alike, seeds, paired=paired, repeats=repeats)
         report(f"10 % more {_named(alike)} {asked:>6,.0f} requests {'paired' if paired else 'unpaired'}: found in {found:.1%}")  # fmt: skip
 
 
@@ -128,4 +134,8 @@ def _named(alike: float) -> str:
 
 
 if __name__ == "__main__":
-    each_case(print, int(sys.argv[1]) if len(sys.argv) > 1 else _REPEATS)
+    gc.freeze()  # statsmodels collects garbage at every correction
+    times = int(sys.argv[1]) if len(sys.argv) > 1 else _REPEATS
+    for name, cases in (("equal", equal_cases), ("power", power_cases)):
+        if name in (sys.argv[2:3] or [name]):
+            cases(print, times)

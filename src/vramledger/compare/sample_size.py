@@ -1,12 +1,13 @@
 """The smallest effect that a sample could have seen, and the sample that sees a given one.
 
 Of m figures the surest must pass 0.05 / m (S. Holm's first step), so an effect is found with a power of 80 % where it is
-``t(1 - 0.05 / 2m) + t(0.8)`` standard errors large. The error shrinks with the root of the sample. An error that was found of a small
+``t(1 - 0.05 / 2m) + t(0.8)`` standard errors large. The error shrinks with the root of the sample, and the degrees of freedom grow with
+its power of 2/3, since what is alike is cut into blocks that grow with the cube root. An error that was found of a small
 sample may be too small by chance; the sample asked for has the error that is exceeded in one case of five only
 (``error^2 x f / chi2(0.2, f)``, f its degrees of freedom), as M. Kieser and G. Wassmer do (Biometrical Journal 38, 1996, 941-949).
 """
 
-from math import ceil, expm1, inf, isfinite, log1p, sqrt
+from math import ceil, expm1, isfinite, log1p, sqrt
 from typing import Final
 
 from vramledger.compare.effect import Effect
@@ -15,6 +16,9 @@ POWER: Final = 0.8
 ALPHA: Final = 0.05
 _ASSURANCE: Final = 0.2
 _MOST_RUNS: Final = 1000
+_BLOCKS_GROW: Final = 2 / 3  # the length of a block grows with the cube root of the sample
+_FEWEST: Final = 7  # degrees of freedom; no error is found of fewer blocks than eight
+_ROUNDS: Final = 30
 
 
 def smallest_seen(effect: Effect, figures: int) -> float | None:
@@ -31,8 +35,13 @@ def requests_needed(effect: Effect, size: float, figures: int) -> int | None:
     """How many requests a side should have sent in one run to find an effect of that size; None where runs count, or it is unknown."""
     if effect.error is None or effect.runs > 1 or effect.freedom < 1 or size <= 0:
         return None
-    least = _least_error(effect, size, figures, inf)
-    return max(ceil(effect.counted * _pessimistic(effect) / least**2), 1)
+    said2 = effect.counted * _pessimistic(effect)
+    counts = [effect.counted]
+    for _ in range(_ROUNDS):
+        freedom = effect.freedom * (counts[-1] / effect.counted) ** _BLOCKS_GROW
+        least = _least_error(effect, size, figures, max(freedom, _FEWEST))
+        counts.append(max(ceil(said2 / least**2), 1))
+    return max(counts[-2:])
 
 
 def runs_needed(effect: Effect, size: float, figures: int) -> int | None:

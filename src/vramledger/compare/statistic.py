@@ -8,6 +8,8 @@ opposite are as far from none. Shares are compared by their difference.
     percentile         log(q_b) - log(q_a); the error of each is half the distance between the values at the bounds of its share, over
                        the normal's (R. S. Woodruff, 1952); with pairs, less twice the covariance of the two shares by blocks
     share              the mean of the differences, or the difference of means
+
+Every error is widened by what is alike across the ends of blocks (`statistics.cut_off`), which matters where a sample is short.
 """
 
 from math import inf, isfinite, log, sqrt
@@ -15,14 +17,16 @@ from typing import TYPE_CHECKING, Any, Final
 
 from vramledger.frozen import frozen
 from vramledger.statistics.block_length import FEWEST, block_length
-from vramledger.statistics.estimate import Ratio, mean_of, percentile_of, ratio
+from vramledger.statistics.cut_off import whole_error
+from vramledger.statistics.estimate import Estimate, Ratio, mean_of, percentile_of, ratio
 
 if TYPE_CHECKING:
     import numpy as np
 
     Floats = np.ndarray[Any, np.dtype[np.float64]]
+    Numbers = np.ndarray[Any, np.dtype[Any]]
 
-_BEYOND: Final = 10  # values beyond a percentile, without which it is not compared
+_BEYOND: Final = 10  # values beyond a percentile that say as much as independent ones, without which it is not compared
 _MOST_BLOCKS: Final = 2000
 
 
@@ -44,7 +48,9 @@ def mean_ratio_paired(a: "Floats", b: "Floats") -> Contrast | None:
     if len(a) == 0 or a.sum() <= 0 or b.sum() <= 0:
         return None
     found = ratio(b, a)
-    error = None if found.error is None else found.error / found.value
+    off = b - found.value * a
+    error = _whole(found, off, float(a.sum()))
+    error = None if error is None else error / found.value
     return _contrast(float(a.mean()), float(b.mean()), log(found.value), error, found, len(a))
 
 
@@ -53,8 +59,11 @@ def mean_ratio(a: "Floats", b: "Floats") -> Contrast | None:
     one, other = mean_of(a), mean_of(b)
     if one is None or other is None or one.value <= 0 or other.value <= 0:
         return None
-    errors = [None if each.error is None else each.error / each.value for each in (one, other)]
-    return _welch(one.value, other.value, log(other.value / one.value), errors, (one.blocks, other.blocks), min(len(a), len(b)))  # fmt: skip
+    errors = [_whole(one, a, len(a)), _whole(other, b, len(b))]
+    relative = [
+        None if e is None else e / each.value for e, each in zip(errors, (one, other), strict=True)
+    ]
+    return _welch(one.value, other.value, log(other.value / one.value), relative, (one.blocks, other.blocks), min(len(a), len(b)))  # fmt: skip
 
 
 def share_paired(a: "Floats", b: "Floats") -> Contrast | None:
@@ -62,7 +71,9 @@ def share_paired(a: "Floats", b: "Floats") -> Contrast | None:
     if len(a) == 0:
         return None
     found = ratio(b - a)
-    return _contrast(float(a.mean()), float(b.mean()), found.value, found.error, found, len(a))
+    return _contrast(
+        float(a.mean()), float(b.mean()), found.value, _whole(found, b - a, len(a)), found, len(a)
+    )
 
 
 def share(a: "Floats", b: "Floats") -> Contrast | None:
@@ -70,31 +81,62 @@ def share(a: "Floats", b: "Floats") -> Contrast | None:
     if not len(a) or not len(b):
         return None
     one, other = ratio(a), ratio(b)
-    return _welch(one.value, other.value, other.value - one.value, [one.error, other.error], (one.blocks, other.blocks), min(len(a), len(b)))  # fmt: skip
+    errors = [_whole(one, a, len(a)), _whole(other, b, len(b))]
+    return _welch(one.value, other.value, other.value - one.value, errors, (one.blocks, other.blocks), min(len(a), len(b)))  # fmt: skip
 
 
-def percentile_ratio(a: "Floats", b: "Floats", part: float, *, paired: bool) -> Contrast | None:
-    """Of two samples, or of pairs; None where either has none."""
+def percentile_ratio(
+    a: "Numbers",
+    b: "Numbers",
+    part: float,
+    *,
+    paired: bool,
+    sizes: "tuple[Floats, Floats] | None" = None,
+) -> Contrast | None:
+    """Of two samples, or of pairs; None where either has none. `sizes` is how many values in turn belong to each request."""
     if not len(a) or not len(b):
         return None
     counted = min(len(a), len(b))
-    one, other = percentile_of(a, part), percentile_of(b, part)
+    of_a, of_b = (None, None) if sizes is None else sizes
+    one, other = percentile_of(a, part, of_a), percentile_of(b, part, of_b)
     if one is None or other is None or one.value <= 0 or other.value <= 0:
         return None
     value = log(other.value / one.value)
     beyond = counted * min(part, 1 - part)
     if beyond < _BEYOND:
         return Contrast(one.value, other.value, value, None, 0.0, counted, f"{counted:,} values are too few for this percentile; it takes {_BEYOND / min(part, 1 - part):,.0f}")  # fmt: skip
-    errors = [
-        None if each.error is None or not isfinite(each.error) else each.error / each.value
-        for each in (one, other)
-    ]
+    errors = [_of_percentile(*each) for each in ((one, a, part, of_a), (other, b, part, of_b))]
     blocks = (one.blocks, other.blocks)
     if not paired or errors[0] is None or errors[1] is None:
         return _welch(one.value, other.value, value, errors, blocks, counted)
     alike = _alike(a <= one.value, b <= other.value)
     error = sqrt(max(errors[0] ** 2 + errors[1] ** 2 - 2 * alike * errors[0] * errors[1], 0.0))
     return Contrast(one.value, other.value, value, error, min(blocks) - 1, counted)
+
+
+def _of_percentile(
+    found: Estimate, values: "Numbers", part: float, sizes: "Floats | None"
+) -> float | None:
+    """The relative error; None of too few values that are independent of their neighbours."""
+    import numpy as np
+
+    if found.error is None or not isfinite(found.error):
+        return None
+    wider = 1.0
+    if sizes is None and found.independent > 0:
+        error = sqrt(part * (1 - part) / found.independent)
+        below = (values <= found.value).astype(np.float64)
+        wider = whole_error(error, below, found.length, len(below)) / error
+    if found.independent / wider**2 * min(part, 1 - part) < _BEYOND:
+        return None
+    return found.error * wider / found.value
+
+
+def _whole(found: Estimate | Ratio, entries: "Floats", total: float) -> float | None:
+    """The error of a sum over `total`, with what is alike across the ends of blocks."""
+    if found.error is None:
+        return None
+    return whole_error(found.error, entries, found.length, total)
 
 
 def _alike(a: "np.ndarray[Any, Any]", b: "np.ndarray[Any, Any]") -> float:
