@@ -85,6 +85,7 @@ def trial(
         "input_tokens_asked": prompts,
         "input_tokens_got": prompts,
         "output_tokens_asked": tokens,
+        "cached_tokens": np.zeros(count),
         **told_ok,
     }
     given |= {name: values(given) for name, values in columns.items()}

@@ -91,7 +91,6 @@ def paths(found: dict[str, Any], before: tuple[str, ...]) -> Iterator[tuple[str,
         if is_ignored(".".join(("trial", *path))) or key in (
             "server",
             "contract",
-            "boot_id",
             "kv_tokens",
         ):
             continue

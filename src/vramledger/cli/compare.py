@@ -8,7 +8,7 @@ from vramledger.cli.needs import need_full
 
 
 @click.command("compare")
-@click.argument("sides", metavar="A B [MORE...]", nargs=-1, required=True)
+@click.argument("sides", metavar="A B [MORE...]", nargs=-1)
 @click.option(
     "--practical",
     metavar="SHARE",
@@ -16,6 +16,14 @@ from vramledger.cli.needs import need_full
     show_default=True,
     help="The size from which an effect matters, as a share of A's figure.",
 )
+@click.option(
+    "--choose", is_flag=True, help="Say which side keeps the contract of --plan, whatever differs."
+)
+@click.option("--plan", metavar="PLAN", help="The plan with the contract, for --choose.")
+@click.option("--log", metavar="FILE", help="Add the comparison to this experiment log.")
+@click.option("--question", metavar="TEXT", help="What the comparison is to answer, for --log.")
+@click.option("--expect", metavar="TEXT", help="What was expected before, for --log.")
+@click.option("--show", "show_log", is_flag=True, help="Print the log, and compare nothing.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 def command(*, as_json: bool, **asked: Any) -> int:
     """Hold runs against each other: a side is the folder of a run, several with commas between them, or a folder of repetitions.
@@ -24,8 +32,11 @@ def command(*, as_json: bool, **asked: Any) -> int:
     change exactly (what follows from it is none of its own); then the effects, pair by pair where both sides were sent the
     same requests. A folder of two servers in turn (vram trial repeat --a --b) is both sides. More sides are each held against A.
 
+    With --choose the answer begins with the side that keeps the contract of a plan, and by what margin: a choice between two offers asks
+    for no cause. --log keeps question, change, expectation and result, a line a comparison.
+
     Exit code 0 says that the effects can be put down to the one change, or that nothing differs and no figure does; 3 that
-    they cannot be.
+    they cannot be. With --choose 0 says that a side keeps the contract, 1 that none does, 3 that it is not decided.
     """
     need_full("vram compare", ("numpy", "pyarrow", "scipy", "statsmodels"))
     from vramledger.cli.compare_asked import compare

@@ -6,8 +6,10 @@ from typing import TYPE_CHECKING
 
 from vramledger.compare.difference import Difference, Kind
 from vramledger.compare.differing import arguments_untold, conduct_untold, differing, seeds_differ
+from vramledger.compare.evidence import mixed
 from vramledger.compare.fields import ARGUMENT, DECISIVE
 from vramledger.compare.following import with_consequences
+from vramledger.compare.observed import names_of, observed
 from vramledger.compare.side import Side, discord
 from vramledger.frozen import frozen
 
@@ -48,9 +50,10 @@ def attribution(a: Side, b: Side, pairs: "Sequence[Pairs]") -> Attribution:
     seeds = seeds_differ([one.told for one in a.runs], [one.told for one in b.runs])
     found += [*([seeds] if seeds is not None else []), *sent_differently(pairs, a.told, b.told)]
     every = with_consequences(a.told, b.told, found)
+    every = (*every, *observed(a, b, names_of(every)))
     if any(each.name == "arguments" for each in every):
         every = tuple(each for each in every if not _is_lone_argument(each))
-    return _answer(conduct_untold(every), tuple(_discords((a, b))))
+    return _answer(conduct_untold(every), tuple(_discords((a, b))), mixed((a, b)))
 
 
 def _is_lone_argument(each: Difference) -> bool:
@@ -62,12 +65,12 @@ def _discords(sides: Sequence[Side]) -> Iterator[str]:
         yield from discord(side)
 
 
-def _answer(found: tuple[Difference, ...], discords: tuple[str, ...]) -> Attribution:
+def _answer(found: tuple[Difference, ...], discords: tuple[str, ...], unlike: str) -> Attribution:
     changes = [each for each in found if each.kind is Kind.CHANGE]
     open_ones = [each for each in found if each.kind in (Kind.UNKNOWN, Kind.CONDITION)]
     conditions = tuple(f"{each.title} ({each.why})" for each in open_ones)
     change = changes[0] if len(changes) == 1 else None
-    why = _refusal(changes, [each for each in open_ones if each.name in DECISIVE], discords)
+    why = _refusal(changes, [each for each in open_ones if each.name in DECISIVE], discords, unlike)
     if why:
         return Attribution(Answer.REFUSED, found, change, conditions, why)
     if change is None:
@@ -77,7 +80,10 @@ def _answer(found: tuple[Difference, ...], discords: tuple[str, ...]) -> Attribu
 
 
 def _refusal(
-    changes: Sequence[Difference], decisive: Sequence[Difference], discords: tuple[str, ...]
+    changes: Sequence[Difference],
+    decisive: Sequence[Difference],
+    discords: tuple[str, ...],
+    unlike: str,
 ) -> str:
     if discords:
         return discords[0]
@@ -86,6 +92,8 @@ def _refusal(
             f"{each.title}: {_said(each.a)} of A, {_said(each.b)} of B" for each in changes
         )
         return f"{len(changes)} things differ, so that no effect can be put down to one of them; change one at a time ({names})."  # fmt: skip
+    if unlike:
+        return unlike
     if decisive:
         names = ", ".join(f"{each.title} ({each.why})" for each in decisive)
         return f"Nobody knows whether there is a second change, because one side does not tell what was run: {names}."  # fmt: skip

@@ -7,7 +7,6 @@ from vramledger.compare.difference import Difference, Kind
 from vramledger.compare.fields import (
     ARGUMENT,
     CIRCUMSTANCES,
-    CONDITIONS,
     DECISIVE,
     DEPLOYMENT,
     POOL,
@@ -18,6 +17,7 @@ from vramledger.compare.told import Told
 
 _SEED: Final = "seed"
 _OFFERED: Final = "requests_offered"
+_BOOT: Final = "boot_id"
 _AUTO: Final = frozenset({"auto", "none", "null", ""})
 _POOL_NOISE: Final = 0.01  # what two starts of one server differ by
 _OPEN_ENDED: Final = frozenset({"interrupted", "failed", "killed"})
@@ -116,8 +116,8 @@ def _both(name: str, a: Told, b: Told) -> Difference | None:
             return None
     elif name in CIRCUMSTANCES:
         kind, why = Kind.ASIDE, "a circumstance"
-    elif name in CONDITIONS:
-        kind, why = Kind.CONDITION, "it may be another machine, or the same after a restart"
+    elif name == _BOOT:
+        why = "another machine, or the same after a restart; nobody can tell which"
     elif name == _OFFERED and _is_result(a, b):
         kind, why = Kind.ASIDE, "how many were sent is a result here"
     elif _as_asked(name, a, b):

@@ -37,6 +37,9 @@ _TITLES: Final = {name: title for name, title, _ in FIELDS} | {
     "server": "address of the server",
     "contract": "contract that the run was made for",
     "plan": "plan that the run was made for",
+    "cached_share": "prompt tokens read from the prefix cache",
+    "same_prompts": "prompts that were sent before",
+    "sm_clock_mhz": "clock of the GPUs under load",
     "ended": "way in which the run ended",
 }
 POOL: Final = frozenset(
@@ -49,7 +52,6 @@ POOL: Final = frozenset(
     }
 )  # results of a start, no settings
 CIRCUMSTANCES: Final = frozenset({"ended", "plan", "contract", "server"})  # told, and no change
-CONDITIONS: Final = frozenset({"boot_id"})  # another value may be a change and may be none
 DECISIVE: Final = frozenset(
     {"engine", "engine_version", "model", "gpu", "workload_sha256", "arguments", "origin"}
 )  # without them nobody knows what was run

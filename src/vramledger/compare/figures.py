@@ -1,7 +1,9 @@
 """Which figures are compared, and each of them between one run of A and one of B."""
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
+from vramledger.accept.gaps import RequestGaps
 from vramledger.compare.matching import Pairs
 from vramledger.compare.records import NAMES, Records
 from vramledger.compare.statistic import (
@@ -22,7 +24,9 @@ if TYPE_CHECKING:
 
 SHARES: Final = {"mean": None, "p50": 0.5, "p95": 0.95, "p99": 0.99}
 OK: Final = "ok_share"
+ITL: Final = "itl_s"  # of output events, not of requests
 RATES: Final = ("requests_per_s", "output_tokens_per_s")
+_MICRO: Final = 1e-6
 _BINS: Final = 200
 _NEGLIGIBLE: Final = 1e-9
 
@@ -47,8 +51,10 @@ def figures_of(a: Records, b: Records, *, closed: bool) -> tuple[Figure, ...]:
     """
     told = [name for name in NAMES if _told(a, name) and _told(b, name) and not _repeats(a, b, name)]  # fmt: skip
     latencies = [Figure(name, statistic) for name in told for statistic in SHARES]
+    gaps = a.gaps is not None and b.gaps is not None
+    itl = [Figure(ITL, statistic) for statistic, part in SHARES.items() if part and gaps]
     rates = RATES if closed else ()
-    return (*latencies, Figure(OK, None), *(Figure(name, None) for name in rates))
+    return (*latencies, *itl, Figure(OK, None), *(Figure(name, None) for name in rates))
 
 
 def _told(one: Records, name: str) -> bool:
@@ -71,7 +77,7 @@ def paired(figure: Figure, pairs: Pairs, among: "Booleans | None" = None) -> Con
     """Of requests that both sides were sent; latencies of those that both ended as asked, or of those `among` them."""
     import numpy as np
 
-    if figure.name in RATES:
+    if figure.name in RATES or figure.name == ITL:
         return None
     if figure.is_share:
         kept = ~(pairs.a.cancelled | pairs.b.cancelled)
@@ -87,11 +93,22 @@ def unpaired(figure: Figure, a: Records, b: Records) -> Contrast | None:
     """Of everything that either side was sent, its successes for latencies."""
     if figure.name in RATES:
         return mean_ratio(_rates(a, figure.name), _rates(b, figure.name))
+    if figure.name == ITL:
+        return _of_gaps(a.gaps, b.gaps, SHARES[figure.statistic or "p50"] or 0.5)
     if figure.is_share:
         return share(*(each.ok[~each.cancelled].astype(float) for each in (a, b)))
     one, other = (_values(each, figure.name) for each in (a, b))
     part = SHARES[figure.statistic or "mean"]
     return mean_ratio(one, other) if part is None else percentile_ratio(one, other, part, paired=False)  # fmt: skip
+
+
+def _of_gaps(a: RequestGaps | None, b: RequestGaps | None, part: float) -> Contrast | None:
+    """Of all output events, in seconds; blocks are of requests, whose events stay together."""
+    if a is None or b is None:
+        return None
+    sizes = a.counts.astype(float), b.counts.astype(float)
+    found = percentile_ratio(a.us, b.us, part, paired=False, sizes=sizes)
+    return found and replace(found, a=found.a * _MICRO, b=found.b * _MICRO)
 
 
 def _values(one: Records, name: str) -> "Floats":

@@ -2,6 +2,7 @@
 
 from typing import TYPE_CHECKING, Any, Final
 
+from vramledger.accept.gaps import RequestGaps, gaps_by_request
 from vramledger.frozen import frozen
 from vramledger.record.latency import BY_NAME, longest_gap_s
 from vramledger.record.outcome import Outcome
@@ -20,7 +21,7 @@ LONGEST_GAP: Final = "longest_gap_s"
 NAMES: Final = (*LATENCIES, LONGEST_GAP)
 _COLUMNS: Final = (
     "row", "due_s", "dispatched_s", "first_content_s", "first_answer_s", "last_content_s", "done_s", "queue_s",
-    "input_tokens_asked", "input_tokens_got", "output_tokens_asked", "output_tokens_got", "preemptions",
+    "input_tokens_asked", "input_tokens_got", "output_tokens_asked", "output_tokens_got", "cached_tokens", "preemptions",
 )  # fmt: skip
 _ROUNDS: Final = 1 << 20  # of one workload in one run
 
@@ -30,6 +31,7 @@ class Records:
     """Arrays of one length. `key` names a request the same in every run of its workload: its row, and the how-manieth time it was sent.
 
     `values` are latencies in seconds, NaN where there is none; `warm_up` counts the requests that were sent ahead and are left out.
+    `gaps` are the times between output events of each request in turn, None where nobody told them.
     """
 
     key: "Whole"
@@ -38,12 +40,13 @@ class Records:
     columns: "dict[str, Floats]"
     values: "dict[str, Floats]"
     warm_up: int
+    gaps: RequestGaps | None = None
 
     def __len__(self) -> int:
         return len(self.key)
 
     def taken(self, places: "Whole | Booleans") -> "Records":
-        """Some of them, in the order of `places`."""
+        """Some of them, in the order of `places`, without their gaps."""
         return Records(
             self.key[places],
             self.ok[places],
@@ -66,7 +69,8 @@ def records_of(run: "Run") -> Records:
 
     columns = run.requests.numbers(*_COLUMNS)
     outcome = _outcomes(run)
-    gaps = _longest(run)
+    longest = _longest(run)
+    told = ~np.isnan(columns["row"])
     measured = ~np.isnan(columns["row"])
     if not measured.any():
         columns["row"] = np.arange(len(outcome), dtype=np.float64)
@@ -80,9 +84,20 @@ def records_of(run: "Run") -> Records:
         ok=outcome[places] == Outcome.OK.value,
         cancelled=outcome[places] == Outcome.CANCELLED.value,
         columns=columns,
-        values=values | {LONGEST_GAP: gaps[places]},
+        values=values | {LONGEST_GAP: longest[places]},
         warm_up=int((~measured).sum()),
+        gaps=_gaps(run, told, places),
     )
+
+
+def _gaps(run: "Run", told: "Booleans", places: "Whole") -> RequestGaps | None:
+    """Of the requests at these places of the table; those without a row of the workload have no gaps there."""
+    import numpy as np
+
+    if not told.any():
+        return None
+    found = gaps_by_request(run, (np.cumsum(told) - 1)[places])
+    return found if len(found.us) else None
 
 
 def _outcomes(run: "Run") -> "np.ndarray[Any, Any]":

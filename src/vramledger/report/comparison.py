@@ -8,6 +8,7 @@ from vramledger.compare.attribution import Answer, Attribution
 from vramledger.compare.comparison import Comparison, PairCounts
 from vramledger.compare.difference import Difference, Kind
 from vramledger.compare.effect import LEVEL, Effect
+from vramledger.compare.evidence import title_of
 from vramledger.compare.finding import Finding, Standing
 from vramledger.compare.sample_size import ALPHA, POWER
 from vramledger.compare.side import Side
@@ -18,6 +19,7 @@ _TITLES: Final = {
     "first_answer_s": "first answer",
     "tpot_s": "TPOT",
     "queue_s": "queue",
+    "itl_s": "ITL",
     "e2e_s": "E2E",
     "longest_gap_s": "longest gap",
     "ok_share": "ended as asked",
@@ -31,8 +33,10 @@ _LONGEST: Final = 44
 
 
 def comparison_text(found: Sequence[Comparison]) -> str:
-    """Each further side against A."""
-    return "\n\n".join("\n".join(_compared(each)) for each in found)
+    """Each further side against A; figures that nobody measured are titled so."""
+    title = title_of([found[0].a, *(each.b for each in found)])
+    head = f"{title}: a prediction, not measured.\n" if title else ""
+    return head + "\n\n".join("\n".join(_compared(each)) for each in found)
 
 
 def _compared(found: Comparison) -> Iterator[str]:

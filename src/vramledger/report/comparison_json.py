@@ -4,28 +4,34 @@ from collections.abc import Sequence
 from math import isfinite
 from typing import Any, Final
 
+from vramledger.compare.choice import Choice
 from vramledger.compare.comparison import Comparison
 from vramledger.compare.difference import Difference
 from vramledger.compare.effect import LEVEL, Effect
+from vramledger.compare.evidence import title_of
 from vramledger.compare.finding import Finding, Standing
 from vramledger.compare.sample_size import ALPHA, POWER
 from vramledger.compare.side import Side
+from vramledger.report.choice import choice_json
 
 SCHEMA: Final = "vramledger.comparison/1"
 _DIGITS: Final = 6
 
 
-def comparison_json(found: Sequence[Comparison]) -> dict[str, Any]:
+def comparison_json(found: Sequence[Comparison], choice: Choice | None = None) -> dict[str, Any]:
     """The first two sides at the top; further sides, each against A, under `further`."""
     first, *further = found
+    title = title_of([first.a, *(each.b for each in found)])
     return {
         "schema": SCHEMA,
+        "title": title or None,
         "base": _side(first.a),
         **_compared(first),
         "practical": first.practical,
         "confidence": LEVEL,
         "correction": {"method": "Holm", "family_wise_error": ALPHA},
         "power": POWER,
+        "choice": None if choice is None else choice_json(choice),
         "further": [_compared(each) for each in further],
     }
 
