@@ -10,6 +10,7 @@ from recorded_trials import described, standing
 from vramledger.record.computed_run import ComputedRun
 from vramledger.record.document import Deployment, Description, Ended
 from vramledger.record.requests import REQUESTS
+from vramledger.record.samples import GpuSample
 from vramledger.record.table import arrow_schema
 
 ARGUMENTS = {"kv-cache-dtype": "auto", "max-num-seqs": 256, "max-model-len": 8192}
@@ -60,6 +61,7 @@ def trial(
     seed: int = 0,
     factor: float = 1.0,
     failing: float = 0.0,
+    clock_mhz: float | None = None,
     **columns: Any,
 ) -> Path:
     """Requests a tenth of a second apart, whose latencies are `factor` times what the workload and the seed make of them."""
@@ -97,6 +99,8 @@ def trial(
     with ComputedRun(folder, told or about()) as run:
         run.note(10.0, "phase", name="measured", load_zero_s=10.0, position_s=0.0)
         run.add_batch(REQUESTS, _batch(arrays, count))
+        for t_s in due if clock_mhz else ():
+            run.append(GpuSample(t_s, "GPU-0", utilization=0.9, sm_clock_mhz=clock_mhz))
         run.note(10 + 0.1 * count, "phase", name="drained", how="complete")
         run.close(Ended.COMPLETE)
     return folder

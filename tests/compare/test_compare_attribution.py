@@ -14,6 +14,7 @@ from vramledger.compare.attribution import Answer, Attribution, attribution
 from vramledger.compare.comparison import compared
 from vramledger.compare.difference import Kind
 from vramledger.compare.fields import is_ignored
+from vramledger.compare.observed import observed
 from vramledger.compare.side import read_sides
 from vramledger.record.document import Description, Origin
 
@@ -234,3 +235,73 @@ def test_runs_of_a_side_must_repeat_one_another(tmp_path: Path) -> None:
     assert attribution(a, b, ()).why == (
         "The runs of A are no repetitions of one another: the GPU driver is 580.1 in a and 1 in b."
     )
+
+
+def test_simulated_runs_held_against_measured_ones_are_no_evidence(tmp_path: Path) -> None:
+    said = between(tmp_path, about(), about(origin=Origin.SIMULATED))
+    assert said.answer is Answer.REFUSED
+    assert said.why == (
+        "A is measured and B is simulated: a simulation is a prediction and no evidence, so nothing is decided between them; the figures are "
+        "shown."
+    )
+
+
+@pytest.mark.parametrize("kept", [0.0, 0.5])
+def test_a_warm_cache_is_a_hidden_second_change(kept: float, tmp_path: Path) -> None:
+    other = about(seen=changed())  # with the same prompts
+    said = between(tmp_path, about(), other, cached_tokens=lambda told: kept * (told["input_tokens_got"] // 2 * 2))  # fmt: skip
+    assert said.answer is (Answer.REFUSED if kept else Answer.ATTRIBUTED)
+    assert ("prompt tokens read from the prefix cache: 0.0% of A, " in said.why) == bool(kept)  # fmt: skip
+
+
+def test_prompts_that_were_sent_before_are_a_condition_where_no_cache_is_told(
+    tmp_path: Path,
+) -> None:
+    said = between(tmp_path, about(), about(seen=changed()), cached_tokens=lambda _: [None] * FEW)  # fmt: skip
+    assert said.answer is Answer.CONDITIONAL
+    assert said.conditions == (
+        "prompts that were sent before (the later run may have found them in the prefix cache, and the server does not tell)",
+    )
+
+
+MORE: dict[str, tuple[Any, Any]] = {
+    "environment": ({"VLLM_ATTENTION_BACKEND": "FLASH_ATTN"}, {"VLLM_ATTENTION_BACKEND": "FLASHINFER"}),
+    "tokenizer": ("ours", "another"),
+    "sampling": ({"temperature": 0.0}, {"temperature": 0.0, "seed": 3}),
+    "--quantization": ("awq", "fp8"),
+    "--enable-prefix-caching": (True, False),
+    "--tokenizer": ("ours", "another"),
+    "--tokenizer-mode": ("auto", "slow"),
+    "--gpu-memory-utilization": (0.9, 0.8),
+    "--async-scheduling": (True, False),
+}  # fmt: skip
+
+
+def seen_by(name: str, value: Any, **arguments: Any) -> Any:
+    """A deployment in effect that tells one thing more."""
+    if name.startswith("--"):
+        return deployment(arguments=ARGUMENTS | arguments | {name[2:]: value})
+    return deployment(arguments=ARGUMENTS | arguments).model_copy(update={name: value})
+
+
+@pytest.mark.parametrize("name", MORE)
+def test_a_second_change_in_effect_is_refused_whatever_was_asked(name: str, tmp_path: Path) -> None:
+    """Both were asked for alike; what is in effect decides."""
+    asked = deployment(arguments={"max-model-len": "8192"})
+    before, after = MORE[name]
+    a = about(seen=seen_by(name, before), asked=asked)
+    said = between(tmp_path, a, about(seen=seen_by(name, after, **FP8), asked=asked))
+    assert said.answer is Answer.REFUSED
+    assert name in said.why
+    assert "--kv-cache-dtype: auto of A, fp8 of B" in said.why
+
+
+def test_clocks_of_busy_gpus_are_held_against_each_other(tmp_path: Path) -> None:
+    clocks = {"a": 1980.0, "b": 1500.0}
+    a, b = read_sides([str(trial(tmp_path / name, count=FEW, clock_mhz=clock)) for name, clock in clocks.items()])  # fmt: skip
+    found = list(observed(a, b, ()))
+    assert [(each.name, each.a, each.b, each.kind) for each in found] == [
+        ("sm_clock_mhz", "1,980 MHz", "1,500 MHz", Kind.CHANGE)
+    ]
+    assert [each.kind for each in observed(a, b, ("gpu",))] == [Kind.FOLLOWS]
+    assert not list(observed(a, a, ()))

@@ -11,7 +11,7 @@ from vramledger.accept.beside import Beside
 from vramledger.accept.judge import judge
 from vramledger.accept.verdict import Said, Verdict, whole
 from vramledger.compare.evidence import mixed
-from vramledger.compare.margin import Margin, margin_of
+from vramledger.compare.margin import Margin, left, margin_of
 from vramledger.compare.side import Side
 from vramledger.errors import ExitCode
 from vramledger.frozen import frozen
@@ -149,7 +149,7 @@ def _none(plan: Requirement, kept: Sequence[Kept]) -> str:
 
 
 def _why(best: Kept, keeping: Sequence[Kept], kept: Sequence[Kept], *, sure: bool) -> str:
-    by = "" if best.nearest is None else f", by {best.nearest.value:.1%} of the limit at its nearest line ({best.nearest.line})"  # fmt: skip
+    by = "" if best.nearest is None else f", with {left(best.nearest.value)} at its nearest line ({best.nearest.line})"  # fmt: skip
     if len(keeping) == 1:
         rest = "; ".join(f"{each.side} {_short(each)}" for each in kept if each is not best)
         return f"{best.side} keeps the contract{by}; {rest}."

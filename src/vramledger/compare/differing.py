@@ -18,6 +18,7 @@ from vramledger.compare.told import Told
 _SEED: Final = "seed"
 _OFFERED: Final = "requests_offered"
 _BOOT: Final = "boot_id"
+_SAMPLING: Final = "sampling."
 _AUTO: Final = frozenset({"auto", "none", "null", ""})
 _POOL_NOISE: Final = 0.01  # what two starts of one server differ by
 _OPEN_ENDED: Final = frozenset({"interrupted", "failed", "killed"})
@@ -91,6 +92,8 @@ def _alone(name: str, teller: Told, other: Told, *, is_a: bool) -> tuple[Kind, s
         return Kind.CHANGE, _NOT_GIVEN
     side, silent = ("A", "B") if is_a else ("B", "A")
     if _is_of_client(name) and _same_client(teller, other):
+        return Kind.CHANGE, f"{silent} has none"
+    if name.startswith(_SAMPLING) and any(each.startswith(_SAMPLING) for each in other.settings):
         return Kind.CHANGE, f"{silent} has none"
     return Kind.UNKNOWN, f"{side} alone tells it"
 

@@ -48,3 +48,16 @@ def _left(value: float, limit: float, *, at_least: bool, share: bool) -> float:
     if at_least and share and limit < 1:
         return (value - limit) / (1 - limit)
     return value / limit - 1 if at_least else 1 - value / limit
+
+
+def left(value: float) -> str:
+    """A margin in words: ``64.8% of the limit left``, ``3.2 times the limit beyond it``."""
+    if not isfinite(value):
+        return "beyond every limit" if value < 0 else "all of the limit left"
+    if value >= 0:
+        return f"{value:.1%} of the limit left"
+    return (
+        f"{-value:.1%} of the limit beyond it"
+        if value > -1
+        else f"{-value:.1f} times the limit beyond it"
+    )

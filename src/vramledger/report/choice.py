@@ -1,10 +1,12 @@
 """A choice between sides, for a terminal and as JSON."""
 
 from collections.abc import Iterator
+from math import isfinite
 from typing import Any
 
 from vramledger.accept.verdict_json import number
 from vramledger.compare.choice import Choice, Kept
+from vramledger.compare.margin import left
 from vramledger.printable import flat
 
 
@@ -25,9 +27,11 @@ def _nearest(kept: Kept) -> str:
     if kept.nearest is None:
         return "; no line has a margin"
     one = kept.nearest
-    return (
-        f"; {one.value:+.1%} ({one.low:+.1%} to {one.high:+.1%}) of the limit is left at {one.line}"
-    )
+    return f"; {left(one.value)} at {one.line} ({_end(one.low)} to {_end(one.high)})"
+
+
+def _end(value: float) -> str:
+    return f"{value:+.1%}" if isfinite(value) else "open"
 
 
 def choice_json(found: Choice) -> dict[str, Any]:
