@@ -127,7 +127,7 @@ def small_trial(
                     "error_class": "http_429",
                     "http_status": 429,
                 }
-                | values.get(3, {}),
+                | dict(values.get(3, {})),
             )
         )
         page(run, 9.0, 5.0, (0.9, 0.9))

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 import recorded_trials
+from documents.json_keys import covers, documented, printed_paths
 from recorded_trials import small_ramp, small_series, small_soak, small_trial
 from sealed_queues import TEXT, asked
 from sealed_runs import four_requests, wrong
@@ -36,6 +37,7 @@ def told_soak(folder: Path) -> Path:
     return folder
 
 
+SCHEMAS = ("vramledger.sealed/1", "vramledger.verification/1")
 RECORDS = {"repeat": small_series, "ramp": small_ramp, "soak": told_soak}
 
 
@@ -184,6 +186,14 @@ def test_a_record_that_its_runs_do_not_come_to(
     anew = verify(bundle).verdict
     assert anew is not None
     assert why in series_of(anew)["reason"]
+
+
+@pytest.mark.parametrize("kind", RECORDS)
+def test_every_key_is_in_the_reference(home: Path, kind: str) -> None:
+    page = Path(__file__).parents[2] / "docs/reference/json.md"
+    for keys in map(documented(page.read_text()).__getitem__, SCHEMAS):
+        for path in printed_paths({"verdict": verdict_in(home / f"{kind}-bundle")}):
+            assert covers(keys, path), path
 
 
 def test_a_run_is_sealed_once(home: Path, tmp_path: Path) -> None:
