@@ -6,6 +6,7 @@ from math import isnan
 from vramledger.diagnose.causes.outside_words import (
     cpu_sign,
     follows_sign,
+    one_by_one_sign,
     outside_sign,
     scrape_sign,
 )
@@ -22,6 +23,7 @@ def _signs(picture: Picture) -> Sequence[Sign]:
         follows_sign(picture, wanted=False),
         scrape_sign(picture, wanted=False),
         cpu_sign(picture, wanted=False),
+        one_by_one_sign(picture),
         _deferred(picture),
     )
 

@@ -1,0 +1,196 @@
+"""Real servers with a known cause: a small pool, a low cap, a starved front end, and one without any.
+
+Loads are closed, so that how fast the machine is decides nothing: so many clients always want an answer. Each cause is made twice, with other clients and lengths.
+"""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from commands import vram_here
+from live.served_engine import Served
+from live.tiny_models import TINY, write_model
+from stored_workloads import request, stored
+from trial_command import result_of, trial_run
+
+pytestmark = pytest.mark.live
+
+COMMON = "--max-model-len 512 --block-size 32"
+SMALL_POOL = "--kv-cache-memory-bytes 4M --max-num-seqs 64"  # 2,048 tokens
+LOW_CAP = "--kv-cache-memory-bytes 64M --max-num-seqs 2"
+ROOMY = "--kv-cache-memory-bytes 64M --max-num-seqs 64"  # 32,768 tokens
+LETTERS = json.dumps({"allowed_token_ids": list(range(67, 93))})
+SENT = ("--api", "completions", "--token-ids", "--body", LETTERS, "--workers", "1", "--json")
+CORES = os.sched_getaffinity(0)
+
+
+@dataclass(frozen=True)
+class Load:
+    """So many clients, and the requests that they send one after the other; tokens are the fewest of each."""
+
+    clients: int
+    count: int
+    inputs: int
+    outputs: int
+
+    def workload(self, path: Path) -> Path:
+        """Lengths that differ, in the same order each time."""
+        rows = (
+            request(
+                row,
+                arrival_s=row * 0.1,
+                input_tokens=self.inputs + 7 * row % 40,
+                output_tokens=self.outputs + 11 * row % 50,
+            )
+            for row in range(self.count)
+        )
+        return stored(path, rows)
+
+
+@pytest.fixture(scope="module")
+def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return write_model(tmp_path_factory.mktemp("model") / "m", TINY["llama"] | {"vocab_size": 4096})
+
+
+@pytest.fixture(scope="module")
+def roomy(
+    engine_python: Path, model: Path, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Served]:
+    """One with room and places for all that is sent to it."""
+    with serving(engine_python, model, ROOMY, tmp_path_factory.mktemp("roomy")) as served:
+        yield served
+
+
+@contextmanager
+def serving(python: Path, model: Path, options: str, folder: Path) -> Iterator[Served]:
+    """A server with such options, until the block ends."""
+    running = Served(python, model, f"{options} {COMMON}", folder / "server.log")
+    try:
+        running.await_healthy()
+        yield running
+    finally:
+        running.close()
+
+
+def diagnosed(served: Served, load: Load, folder: Path) -> dict[str, Any]:
+    """A trial of that load, and what the diagnosis makes of its record, with its exit code."""
+    folder.mkdir(exist_ok=True)
+    workload = load.workload(folder / "w.parquet")
+    closed = ("--closed", str(load.clients))
+    found = result_of(trial_run(served.address, workload, folder / "run", *closed, *SENT))
+    assert found["requests"]["ok"] == load.count
+    done = vram_here(["diagnose", "run", "--gpu", "cpu", "--json"], folder)
+    assert done.stdout, done.stderr
+    answer: dict[str, Any] = json.loads(done.stdout)
+    return answer | {"code": done.returncode, "preemptions": found["preemptions"]}
+
+
+def assert_cause(found: dict[str, Any], cause: str, *, more_memory: str) -> None:
+    """That cause is first and an error, and whether more memory helps is as it should be."""
+    told = [(each["cause"], each["score"], each["supports"]) for each in found["findings"]]
+    assert (found["verdict"], found["findings"][0]["cause"]) == (cause, cause), told
+    assert found["code"] == 1
+    assert found["findings"][0]["severity"] == "error"
+    helps = found["more_memory_helps"]
+    assert helps["now"] == more_memory, helps["proof"]["now"]["reason"]
+
+
+def test_a_small_pool_is_named_and_more_memory_helps(
+    engine_python: Path, model: Path, tmp_path: Path
+) -> None:
+    loads = (Load(24, 200, 60, 180), Load(16, 160, 150, 120))
+    with serving(engine_python, model, SMALL_POOL, tmp_path) as served:
+        for place, load in enumerate(loads):
+            found = diagnosed(served, load, tmp_path / str(place))
+            assert_cause(found, "kv_cache", more_memory="yes")
+            assert found["preemptions"] > 0
+            supports = " ".join(found["findings"][0]["supports"])
+            assert f"{found['preemptions']:,} preemptions" in supports
+
+
+def test_a_low_cap_that_nobody_stated_is_named_and_more_memory_does_not_help(
+    engine_python: Path, model: Path, tmp_path: Path
+) -> None:
+    loads = (Load(8, 160, 60, 60), Load(5, 120, 30, 100))
+    with serving(engine_python, model, LOW_CAP, tmp_path) as served:
+        for place, load in enumerate(loads):
+            found = diagnosed(served, load, tmp_path / str(place))
+            assert_cause(found, "sequence_cap", more_memory="no")
+            assert found["findings"][0]["next_change"]["text"] == "Raise max_num_seqs to 3."
+
+
+@contextmanager
+def stopped(pid: int) -> Iterator[None]:
+    """Nine tenths of the time that process alone stands still; the engine behind it does not."""
+    over = threading.Event()
+
+    def beat() -> None:
+        while not over.is_set():
+            os.kill(pid, signal.SIGSTOP)
+            over.wait(0.18)
+            os.kill(pid, signal.SIGCONT)
+            over.wait(0.02)
+
+    beating = threading.Thread(target=beat)
+    beating.start()
+    try:
+        yield
+    finally:
+        over.set()
+        beating.join()
+
+
+@contextmanager
+def crowded(pid: int) -> Iterator[None]:
+    """That process alone, beside four busy ones on one core."""
+    threads = [int(each) for each in os.listdir(f"/proc/{pid}/task")]
+    one, hogs = {min(CORES)}, []
+    try:
+        for thread in threads:
+            os.sched_setaffinity(thread, one)
+        for _ in range(4):
+            hogs.append(subprocess.Popen([sys.executable, "-c", "while True: pass"]))
+            os.sched_setaffinity(hogs[-1].pid, one)
+        yield
+    finally:
+        for hog in hogs:
+            hog.kill()
+            hog.wait()
+        for thread in threads:
+            os.sched_setaffinity(thread, CORES)
+
+
+LIGHT = (Load(3, 160, 60, 60), Load(6, 200, 30, 40))
+
+
+@pytest.mark.parametrize("load", LIGHT)
+@pytest.mark.parametrize("starved", [stopped, crowded])
+def test_a_starved_front_end_is_named_and_more_memory_does_not_help(
+    roomy: Served,
+    load: Load,
+    starved: Callable[[int], AbstractContextManager[None]],
+    tmp_path: Path,
+) -> None:
+    with starved(roomy.process.pid):
+        found = diagnosed(roomy, load, tmp_path)
+    assert_cause(found, "front_end", more_memory="no")
+
+
+@pytest.mark.parametrize("load", LIGHT)
+def test_a_server_that_keeps_up_is_healthy_and_more_memory_does_not_help(
+    roomy: Served, load: Load, tmp_path: Path
+) -> None:
+    found = diagnosed(roomy, load, tmp_path)
+    told = [(each["cause"], each["score"], each["supports"]) for each in found["findings"]]
+    assert (found["verdict"], found["code"]) == ("healthy", 0), told
+    assert found["more_memory_helps"]["now"] == "no"
