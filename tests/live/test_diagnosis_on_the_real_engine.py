@@ -18,6 +18,7 @@ from typing import Any
 import pytest
 
 from commands import vram_here
+from live.processor_wait import ProcessorWait
 from live.served_engine import Served
 from live.tiny_models import TINY, write_model
 from stored_workloads import request, stored
@@ -27,10 +28,13 @@ pytestmark = pytest.mark.live
 
 COMMON = "--max-model-len 512 --block-size 32"
 SMALL_POOL = "--kv-cache-memory-bytes 4M --max-num-seqs 64"  # 2,048 tokens
+FEWER_PLACES = "--kv-cache-memory-bytes 4M --max-num-seqs 6"
+PREEMPTIONS = "vllm:num_preemptions_total"
 LOW_CAP = "--kv-cache-memory-bytes 64M --max-num-seqs 2"
 ROOMY = "--kv-cache-memory-bytes 64M --max-num-seqs 64"  # 32,768 tokens
 LETTERS = json.dumps({"allowed_token_ids": list(range(67, 93))})
 SENT = ("--api", "completions", "--token-ids", "--body", LETTERS, "--workers", "1", "--json")
+TRIES, STARVED = 3, 0.05  # of the time that the front end waits for a core on a machine of others
 CORES = os.sched_getaffinity(0)
 
 
@@ -82,17 +86,28 @@ def serving(python: Path, model: Path, options: str, folder: Path) -> Iterator[S
         running.close()
 
 
-def diagnosed(served: Served, load: Load, folder: Path) -> dict[str, Any]:
-    """A trial of that load, and what the diagnosis makes of its record, with its exit code."""
+def recorded(served: Served, load: Load, folder: Path, *options: str) -> dict[str, Any]:
+    """A trial of that load, its record in `folder`/run."""
     folder.mkdir(exist_ok=True)
     workload = load.workload(folder / "w.parquet")
-    closed = ("--closed", str(load.clients))
-    found = result_of(trial_run(served.address, workload, folder / "run", *closed, *SENT))
+    sent = ("--closed", str(load.clients), *SENT, *options)
+    found = result_of(trial_run(served.address, workload, folder / "run", *sent))
     assert found["requests"]["ok"] == load.count
-    done = vram_here(["diagnose", "run", "--gpu", "cpu", "--json"], folder)
+    return found
+
+
+def judged(folder: Path, *options: str) -> dict[str, Any]:
+    """What the diagnosis makes of the record there, with its exit code."""
+    done = vram_here(["diagnose", "run", "--gpu", "cpu", *options, "--json"], folder)
     assert done.stdout, done.stderr
     answer: dict[str, Any] = json.loads(done.stdout)
-    return answer | {"code": done.returncode, "preemptions": found["preemptions"]}
+    return answer | {"code": done.returncode}
+
+
+def diagnosed(served: Served, load: Load, folder: Path) -> dict[str, Any]:
+    """Both."""
+    found = recorded(served, load, folder)
+    return judged(folder) | {"preemptions": found["preemptions"]}
 
 
 def assert_cause(found: dict[str, Any], cause: str, *, more_memory: str) -> None:
@@ -116,6 +131,33 @@ def test_a_small_pool_is_named_and_more_memory_helps(
             assert found["preemptions"] > 0
             supports = " ".join(found["findings"][0]["supports"])
             assert f"{found['preemptions']:,} preemptions" in supports
+
+
+def test_fewer_places_are_the_controlled_test_of_preemption(
+    engine_python: Path, model: Path, tmp_path: Path
+) -> None:
+    load, counted = Load(20, 160, 60, 180), []
+    for options in (SMALL_POOL, FEWER_PLACES):
+        folder = tmp_path / str(len(counted))
+        folder.mkdir()
+        with serving(engine_python, model, options, folder) as served:
+            log = ("--server-log", str(served.log))
+            before = served.counters()[PREEMPTIONS]
+            found = recorded(served, load, folder, *log, "--cold")
+            counted.append(served.counters()[PREEMPTIONS] - before)
+            assert found["preemptions"] == counted[-1]
+    assert counted[0] > 5
+    first = judged(tmp_path / "0", "--against", str(tmp_path / "1" / "run"))
+    assert_cause(first, "kv_cache", more_memory="yes")
+    assert first["findings"][0]["next_change"]["flag"] == "max-num-seqs"
+    test = first["controlled_test"]
+    sides = [test[side] for side in ("before", "after")]
+    assert [each["max_num_seqs"] for each in sides] == [64, 6]
+    assert [each["preemptions"] for each in sides] == counted
+    assert test["fell"] is True
+    assert test["reason"] == (
+        f"With max_num_seqs 6 in place of 64, preemptions fell: from {counted[0]:,.0f} to {counted[1]:,.0f}."
+    )
 
 
 def test_a_low_cap_that_nobody_stated_is_named_and_more_memory_does_not_help(
@@ -152,13 +194,13 @@ def stopped(pid: int) -> Iterator[None]:
 
 @contextmanager
 def crowded(pid: int) -> Iterator[None]:
-    """That process alone, beside four busy ones on one core."""
-    threads = [int(each) for each in os.listdir(f"/proc/{pid}/task")]
+    """That process alone, beside two busy ones on one core."""
+    threads = [int(each.name) for each in Path(f"/proc/{pid}/task").iterdir()]
     one, hogs = {min(CORES)}, []
     try:
         for thread in threads:
             os.sched_setaffinity(thread, one)
-        for _ in range(4):
+        for _ in range(2):
             hogs.append(subprocess.Popen([sys.executable, "-c", "while True: pass"]))
             os.sched_setaffinity(hogs[-1].pid, one)
         yield
@@ -190,7 +232,15 @@ def test_a_starved_front_end_is_named_and_more_memory_does_not_help(
 def test_a_server_that_keeps_up_is_healthy_and_more_memory_does_not_help(
     roomy: Served, load: Load, tmp_path: Path
 ) -> None:
-    found = diagnosed(roomy, load, tmp_path)
-    told = [(each["cause"], each["score"], each["supports"]) for each in found["findings"]]
-    assert (found["verdict"], found["code"]) == ("healthy", 0), told
-    assert found["more_memory_helps"]["now"] == "no"
+    for attempt in range(TRIES):
+        waited = ProcessorWait(roomy.process.pid)
+        found = diagnosed(roomy, load, tmp_path / str(attempt))
+        assert found["more_memory_helps"]["now"] == "no"
+        if found["verdict"] == "healthy":
+            assert found["code"] == 0
+            return
+        told = [(each["cause"], each["score"], each["supports"]) for each in found["findings"]]
+        share = waited.share()
+        assert share >= STARVED, (share, told)
+        assert found["verdict"] == "front_end", told  # it has no core of its own, and is told so
+    pytest.skip(f"others had the machine: the front end waited for a core {share:.0%} of the time")

@@ -57,11 +57,12 @@ def cpu_sign(picture: Picture, *, wanted: bool) -> Sign:
 
 
 def one_by_one_sign(picture: Picture) -> Sign:
-    """Whether tokens come one by one: only the server's own front end puts several into one chunk, neither the way nor what came before."""
+    """Several tokens in a chunk speak against what is not the server's own front end, which alone puts them together; one by one, they say little."""
     merged = picture.outside.merged
-    if isnan(merged):
-        return Sign("How many tokens a chunk holds was not seen.", None, weight=2.0)
-    return Sign(f"A chunk holds {merged:.2f} tokens.", ramp(merged, 1.5, 1.1), weight=2.0)
+    strength = ramp(merged, 1.5, 1.1)
+    if strength is None:
+        return Sign("How many tokens a chunk holds was not seen.", None, weight=0.25)
+    return Sign(f"A chunk holds {merged:.2f} tokens.", strength, weight=2.0 - 1.75 * strength)
 
 
 def tokens_sign(picture: Picture, *, wanted: bool) -> Sign:
