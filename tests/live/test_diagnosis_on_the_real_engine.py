@@ -138,7 +138,8 @@ def test_a_small_pool_is_named_and_more_memory_helps(
 def test_fewer_places_are_the_controlled_test_of_preemption(
     engine_python: Path, model: Path, tmp_path: Path
 ) -> None:
-    load, counted = Load(20, 100, 60, 180), []
+    load = Load(20, 100, 60, 180)
+    counted: list[float] = []
     for options in (SMALL_POOL, FEWER_PLACES):
         folder = tmp_path / str(len(counted))
         folder.mkdir()
