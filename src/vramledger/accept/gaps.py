@@ -68,4 +68,5 @@ def _of_batch(batch: Any) -> RequestGaps:
     counts = np.zeros(len(told), np.int64)
     lengths = pc.list_value_length(lists).to_numpy(zero_copy_only=False).astype(np.int64)
     counts[told] = np.maximum(lengths - 1, 0)
-    return RequestGaps(gaps_us(lists).astype(np.int32), counts)
+    us = np.minimum(gaps_us(lists), np.iinfo(np.int32).max)  # 35 minutes
+    return RequestGaps(us.astype(np.int32), counts)
