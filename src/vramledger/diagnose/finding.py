@@ -9,6 +9,7 @@ import numpy as np
 from vramledger.diagnose.hypothesis import Hypothesis, NextChange
 from vramledger.diagnose.picture import Picture
 from vramledger.diagnose.ranking import CLEAR, FOUND
+from vramledger.diagnose.seen.server_alone import FEWEST, idle
 from vramledger.frozen import frozen
 
 HEALTHY: Final = "healthy"
@@ -57,8 +58,8 @@ def findings_of(
         return tuple(_finding(each, found[0], picture) for each in found[:_MOST])
     if nothing_seen:
         return (_unknown(_NOTHING, ("The requests were not seen.", "The engine was not seen.")),)
-    slow = slow_and_unseen(picture)
-    return (_unknown(slow, picture.evidence.missing),) if slow else (_healthy(ranked),)
+    why = slow_and_unseen(picture) or too_little_seen(picture)
+    return (_unknown(why, picture.evidence.missing),) if why else (_healthy(ranked),)
 
 
 def _finding(each: Hypothesis, first: Hypothesis, picture: Picture) -> Finding:
@@ -128,6 +129,19 @@ def slow_and_unseen(picture: Picture) -> str:
         f"Requests are slow (one in twenty waits {late:.2g} s or more for its first token, and the last third waits {grown:.1f} times as long as the first), "
         "and the engine was not seen, so that the cause cannot be known."
     )
+
+
+def too_little_seen(picture: Picture) -> str:
+    """A sentence where a server alone was looked at and served nobody, or for too short a time; else empty."""
+    evidence = picture.evidence
+    if len(evidence.requests) or evidence.moments is None or evidence.look is None:
+        return ""
+    pages = len(evidence.moments.t_s)
+    if pages < FEWEST:
+        return f"Only {pages} metrics pages were read, and {FEWEST} are the fewest that say anything; look for longer."
+    if idle(evidence):
+        return "Nobody was served while the server was looked at, so that nothing can be said of how it serves; look again under load."
+    return ""
 
 
 def _grown(ttft: "np.ndarray[tuple[int], np.dtype[np.float64]]") -> float:

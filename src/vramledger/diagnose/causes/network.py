@@ -32,6 +32,8 @@ def _signs(picture: Picture) -> Sequence[Sign]:
 
 def _needed(picture: Picture) -> Sign:
     """Time outside the engine before the first token; or tokens that come late behind it, one by one and from a client that is not busy."""
+    if not len(picture.evidence.requests):
+        return Sign("What lies between clients and the server was not seen.", None, needed=True)
     outside = outside_sign(picture)
     seen = picture.outside
     alone = ramp(seen.merged, 1.3, 1.05)

@@ -1,7 +1,8 @@
 """Where a request's time goes until its first token: late at the client, on the way, in the front end, in the queue, in prefill.
 
 A client's time to the first token less what the engine tells of queue and prefill is time outside the engine. The engine tells
-each request's queue in a simulated run, and means over all requests on its pages (Sum and count of histograms, so that no bucket matters).
+each request's queue in a simulated run, and means over all requests on its pages (Sum and count of histograms, so that no bucket matters). Where no request was recorded, the server's own time to the first token and
+its time between tokens stand for the client's, so that what lies beyond the server stays unseen.
 """
 
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -46,15 +47,17 @@ def stages_of(evidence: "Evidence") -> Stages:
     """The stages of all requests that got a first token."""
     requests = evidence.requests
     began = np.isfinite(requests.ttft_s) & (requests.ttft_s >= 0)
-    ttft, late = _mean(requests.ttft_s[began]), _mean(requests.late_s[began])
+    alone = not len(requests)  # then the server's own times stand for those of clients
+    own, itl = _counted(evidence, "server_ttft_s"), _counted(evidence, "server_itl_s")
+    ttft = own if alone else _mean(requests.ttft_s[began])
+    late = _mean(requests.late_s[began])
     queue, prefill = queue_s(evidence), _counted(evidence, "server_prefill_s")
     if not np.isfinite(prefill) and np.isfinite(requests["queue_s"]).any():
         prefill = max(ttft - np.nan_to_num(late) - queue, 0.0)
     outside = ttft - np.nan_to_num(late) - queue - prefill
-    own = _counted(evidence, "server_ttft_s")
     before = requests.before_headers_s[began]
     before = before[np.isfinite(before)]
-    tpot, itl = _mean(requests.tpot_s[began]), _counted(evidence, "server_itl_s")
+    tpot = itl if alone else _mean(requests.tpot_s[began])
     return Stages(
         ttft_s=ttft,
         late_s=late,
@@ -62,7 +65,7 @@ def stages_of(evidence: "Evidence") -> Stages:
         prefill_s=prefill,
         outside_s=outside,
         server_side_s=own - queue - prefill,
-        beyond_s=ttft - np.nan_to_num(late) - own,
+        beyond_s=np.nan if alone else ttft - np.nan_to_num(late) - own,
         before_headers_s=_mean(before),
         floor_s=float(np.quantile(before, 0.05)) if len(before) else np.nan,
         spread=float(before.std() / before.mean()) if len(before) and before.mean() > 0 else np.nan,
