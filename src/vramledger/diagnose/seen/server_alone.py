@@ -4,7 +4,6 @@ Arrivals are what ended plus what the number of requests in the server rose by: 
 $c$ a second, arrivals are $c + dn/dt$.
 """
 
-from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 import numpy as np
@@ -12,6 +11,8 @@ import numpy as np
 from vramledger.frozen import frozen
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from vramledger.diagnose.evidence import Evidence
     from vramledger.diagnose.seen.windows import Windows
     from vramledger.record.document import Description

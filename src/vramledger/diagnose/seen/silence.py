@@ -1,11 +1,12 @@
 """Times in which a server's metrics page could not be read, by the journal."""
 
-from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 
 from vramledger.frozen import frozen
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from vramledger.record.journal import Entry
 
 _PAGE: Final = "target"

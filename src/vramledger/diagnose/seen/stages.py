@@ -5,7 +5,7 @@ each request's queue in a simulated run, and means over all requests on its page
 its time between tokens stand for the client's, so that what lies beyond the server stays unseen.
 """
 
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 import numpy as np
 
@@ -15,6 +15,9 @@ if TYPE_CHECKING:
     from vramledger.diagnose.evidence import Evidence
 
     Floats: TypeAlias = np.ndarray[Any, np.dtype[np.float64]]
+
+
+_LIVES: Final = 10  # of a request, that a look must last
 
 
 @frozen
@@ -55,6 +58,8 @@ def stages_of(evidence: "Evidence") -> Stages:
     if not np.isfinite(prefill) and np.isfinite(requests["queue_s"]).any():
         prefill = max(ttft - np.nan_to_num(late) - queue, 0.0)
     outside = ttft - np.nan_to_num(late) - queue - prefill
+    if alone and not _of_the_same_requests(evidence):
+        outside = np.nan
     before = requests.before_headers_s[began]
     before = before[np.isfinite(before)]
     tpot = itl if alone else _mean(requests.tpot_s[began])
@@ -64,7 +69,7 @@ def stages_of(evidence: "Evidence") -> Stages:
         queue_s=queue,
         prefill_s=prefill,
         outside_s=outside,
-        server_side_s=own - queue - prefill,
+        server_side_s=outside if alone else own - queue - prefill,
         beyond_s=np.nan if alone else ttft - np.nan_to_num(late) - own,
         before_headers_s=_mean(before),
         floor_s=float(np.quantile(before, 0.05)) if len(before) else np.nan,
@@ -74,6 +79,12 @@ def stages_of(evidence: "Evidence") -> Stages:
         tpot_ratio=_token_ratio(evidence),
         tokens_ratio=_all_tokens(evidence) / itl if itl > 0 else np.nan,
     )
+
+
+def _of_the_same_requests(evidence: "Evidence") -> bool:
+    """Whether a server's means are of nearly the same requests: time to the first token is counted when that comes, queue and prefill at a request's end."""
+    lasts = _counted(evidence, "server_e2e_s")
+    return bool(lasts * _LIVES <= float(evidence.windows.widths_s.sum()))
 
 
 def queue_s(evidence: "Evidence") -> float:
