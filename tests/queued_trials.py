@@ -96,6 +96,9 @@ def _request(
 ) -> Any:
     stayed, at = done - due, BEGIN_S + due
     told: dict[str, Any] = {
+        "dispatched_s": at + min(0.001, stayed / 8),
+        "headers_s": at + stayed / 4,
+        "first_byte_s": at + stayed / 4,
         "first_content_s": at + stayed / 2,
         "first_answer_s": at + stayed / 2,
         "last_content_s": at + stayed,

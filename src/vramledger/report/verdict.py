@@ -1,7 +1,7 @@
 """A verdict for a terminal: the whole first, then scenario by scenario."""
 
 from collections.abc import Iterator
-from math import isinf
+from math import inf, isinf
 from typing import Final
 
 from vramledger.accept.verdict import Line, ScenarioVerdict, Verdict
@@ -82,12 +82,14 @@ def line_text(line: Line) -> str:
         return f"{line.name}: {line.reason}" if line.reason else line.name
     said = f"{line.name}: {shown(line.value, line.unit)}"
     if line.low is not None and line.high is not None:
-        said += f" ({_interval(line.low, line.high, line.unit)})"
+        said += f" ({interval(line.low, line.high, line.unit)})"
     return f"{said}; {line.reason}" if line.reason else said
 
 
-def _interval(low: float, high: float, unit: str) -> str:
-    """Between two ends, of which either may be open."""
+def interval(low: float, high: float, unit: str) -> str:
+    """Between two ends, of which either may be open, or lie among failures."""
+    if low == inf:
+        return "all of it among failures"
     if isinf(low) and isinf(high):
         return "no bounds"
     if isinf(high):

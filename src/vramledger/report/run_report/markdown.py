@@ -27,7 +27,7 @@ def _lines(report: Report) -> Iterator[str]:
     yield from (f"**{report.verdict}**{_text(verdict_reason(report))}", "")
     yield from (f"## Verdict{report.mark}", "")
     for each in contracts_of(report):
-        yield from _table(each.table, each.mark)
+        yield from _tables((each.table, *each.beside), each.mark)
     yield from _tables(before_runs(report), report.mark)
     if report.open_points:
         yield from (f"## Open points{report.mark}", "")

@@ -8,6 +8,7 @@ from vramledger.frozen import frozen
 from vramledger.record.document import Origin
 
 if TYPE_CHECKING:
+    from vramledger.accept.verdict import ScenarioVerdict
     from vramledger.record.document import Description
     from vramledger.trial.conduct.summary import Summary
     from vramledger.trial.conduct.timeline import Timeline
@@ -56,12 +57,16 @@ class RuledLine:
 
 @frozen
 class Ruling:
-    """A contract held against a run. `lines` is empty where nothing was promised, and `why` says so."""
+    """A contract held against a run. `lines` is empty where nothing was promised, and `why` says so.
+
+    `judged` is what `accept` says beside the lines: load, work and groups; None where no plan was at hand.
+    """
 
     verdict: Verdict
     lines: tuple[RuledLine, ...] = ()
     why: str = ""
     scenario: str | None = None
+    judged: "ScenarioVerdict | None" = None
 
 
 @frozen

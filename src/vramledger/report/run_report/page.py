@@ -9,6 +9,7 @@ from vramledger.report.html.palette import LIGHT, role_class
 from vramledger.report.html.strips import Chart, Shape, shapes
 from vramledger.report.html.titled_table import Table
 from vramledger.report.run_report.distributions import distributions
+from vramledger.report.run_report.judged_tables import judged_tables, settles_table
 from vramledger.report.run_report.model import Report, RunReport
 from vramledger.report.run_report.over_time import over_time
 from vramledger.report.run_report.tables import (
@@ -34,10 +35,11 @@ class ShownChart:
 
 @frozen
 class ShownContract:
-    """A contract with what its title carries."""
+    """A contract with what its titles carry, and the tables that stand beside its lines."""
 
     table: Table
     mark: str
+    beside: tuple[Table, ...] = ()
 
 
 @frozen
@@ -72,7 +74,9 @@ def to_html(report: Report) -> str:
 def contracts_of(report: Report) -> Iterator[ShownContract]:
     """Of every run, then of the scenarios that have none."""
     for run in report.runs:
-        yield ShownContract(contract_table(run.ruling, run.name), run.mark)
+        judged = run.ruling.judged
+        beside = () if judged is None else tuple(judged_tables(judged))
+        yield ShownContract(contract_table(run.ruling, run.name), run.mark, beside)
     for each in report.missing:
         yield ShownContract(contract_table(each.ruling, each.scenario), "")
 
@@ -82,6 +86,7 @@ def before_runs(report: Report) -> Iterator[Table]:
     if report.terms is not None:
         yield party_table(report, report.terms)
         yield consequence_table(report, report.terms)
+        yield from (each for each in (settles_table(report),) if each is not None)
     if report.seal is not None:
         yield seal_table(report.seal)
 

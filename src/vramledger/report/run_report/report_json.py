@@ -4,11 +4,13 @@ from collections.abc import Iterable
 from math import isfinite, isinf
 from typing import TYPE_CHECKING, Any, Final
 
+from vramledger.accept.verdict_json import group_json, reached_json, work_json
 from vramledger.report.run_report.model import (
     Beside,
     Percentiles,
     Report,
     RuledLine,
+    Ruling,
     RunReport,
     Seal,
     Terms,
@@ -52,6 +54,7 @@ def _run(run: RunReport) -> dict[str, Any]:
         "verdict": str(run.ruling.verdict),
         "reason": run.ruling.why or None,
         "lines": [_line(each) for each in run.ruling.lines],
+        **_judged(run.ruling),
         "requests": dict(run.counts),
         "percentiles": {each.name: _percentiles(each) for each in run.percentiles},
         "ledger": {
@@ -63,6 +66,18 @@ def _run(run: RunReport) -> dict[str, Any]:
         "about": dict(run.about),
         "open_points": list(run.open_points),
         "timeline": None if run.timeline is None else _timeline(run.timeline),
+    }
+
+
+def _judged(ruling: Ruling) -> dict[str, Any]:
+    """What stands beside the lines; null where no plan was at hand."""
+    found = ruling.judged
+    if found is None:
+        return {"reached": None, "groups": None, "work": None}
+    return {
+        "reached": [reached_json(each) for each in found.reached],
+        "groups": [group_json(each) for each in found.groups],
+        "work": work_json(found.work),
     }
 
 

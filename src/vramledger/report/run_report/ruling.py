@@ -118,7 +118,9 @@ def _judged(runs: "Sequence[Run]", plan: "Requirement", *, is_whole: bool) -> Ru
 
 
 def _ruling(found: ScenarioVerdict) -> Ruling:
-    return Ruling(Verdict(found.said), tuple(map(_line, found.lines)), scenario=found.name)
+    return Ruling(
+        Verdict(found.said), tuple(map(_line, found.lines)), scenario=found.name, judged=found
+    )
 
 
 def _line(line: Line) -> RuledLine:
