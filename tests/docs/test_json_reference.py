@@ -66,6 +66,7 @@ RUNS = (
     ("trial", "list", "trials"),
     ("report", "trials/trial", "--as", "acceptance"),
     ("report", "simulated", *GPU),
+    ("report", "repeated", "ramp", "soak"),
     ("trial", "import", str(IMPORTS / "vllm_bench.json"), "-o", "imported"),
     ("trial", "plan", "short-plan.yaml", "--hours", "1", "--also", "max-num-seqs=8"),
     ("trial", "plan", "--run", "trials.yaml", "--url", "http://127.0.0.1:9"),

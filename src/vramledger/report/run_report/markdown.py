@@ -33,6 +33,11 @@ def _lines(report: Report) -> Iterator[str]:
         yield from (f"## Open points{report.mark}", "")
         yield from (f"- {_text(point)}" for point in report.open_points)
         yield ""
+    for one in report.series:
+        yield from (f"## {one.kind.capitalize()} {_text(one.name)}{one.mark}", "")
+        for said in one.says:
+            yield from (_text(said), "")
+        yield from _tables((*(chart.table for chart in one.charts), *one.tables), one.mark)
     for run in report.runs:
         yield from (f"## Run {_text(run.name)}{run.mark}", "")
         yield from _tables((chart.table for chart in charts_of(run)), run.mark)

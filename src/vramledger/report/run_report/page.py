@@ -1,6 +1,6 @@
 """The report as one self-contained page, without a script; what comes out of a file is escaped, and nothing is loaded."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Final
 
 from vramledger.frozen import frozen
@@ -21,6 +21,7 @@ from vramledger.report.run_report.tables import (
     signature_table,
 )
 from vramledger.report.run_report.words import heading, verdict_reason, warning
+from vramledger.report.series_report.model import SeriesReport
 
 _PACKAGE: Final = "vramledger.report.run_report"
 
@@ -40,6 +41,19 @@ class ShownContract:
     table: Table
     mark: str
     beside: tuple[Table, ...] = ()
+
+
+@frozen
+class ShownSeries:
+    """A series' own part of the page; `kind` is a word."""
+
+    key: str
+    name: str
+    kind: str
+    mark: str
+    says: tuple[str, ...]
+    charts: tuple[ShownChart, ...]
+    tables: tuple[Table, ...]
 
 
 @frozen
@@ -67,16 +81,25 @@ def to_html(report: Report) -> str:
         before=list(before_runs(report)),
         points=report.open_points,
         runs=[_shown(run) for run in report.runs],
+        series=[_shown_series(each) for each in report.series],
         after=list(after_runs(report)),
     )
 
 
 def contracts_of(report: Report) -> Iterator[ShownContract]:
-    """Of every run, then of the scenarios that have none."""
+    """Of every run and series, then of the scenarios that have none."""
     for run in report.runs:
         judged = run.ruling.judged
         beside = () if judged is None else tuple(judged_tables(judged))
         yield ShownContract(contract_table(run.ruling, run.name), run.mark, beside)
+    for series in report.series:
+        what = (
+            f"{series.kind.capitalize()} {series.name},"
+            if len(series.rulings) > 1
+            else series.kind.capitalize()
+        )
+        for ruling in series.rulings:
+            yield ShownContract(contract_table(ruling, series.name, what), series.mark)
     for each in report.missing:
         yield ShownContract(contract_table(each.ruling, each.scenario), "")
 
@@ -103,8 +126,20 @@ def charts_of(run: RunReport) -> Iterator[Chart]:
 
 
 def _shown(run: RunReport) -> ShownRun:
-    drawn = tuple(
-        ShownChart(each, tuple(shapes(each, strip) for strip in each.strips))
-        for each in charts_of(run)
+    return ShownRun(run.key, run.name, run.mark, _drawn(charts_of(run)), tuple(run_tables(run)))
+
+
+def _shown_series(found: SeriesReport) -> ShownSeries:
+    return ShownSeries(
+        found.key,
+        found.name,
+        str(found.kind),
+        found.mark,
+        found.says,
+        _drawn(found.charts),
+        found.tables,
     )
-    return ShownRun(run.key, run.name, run.mark, drawn, tuple(run_tables(run)))
+
+
+def _drawn(charts: Iterable[Chart]) -> tuple[ShownChart, ...]:
+    return tuple(ShownChart(each, tuple(shapes(each, strip) for strip in each.strips)) for each in charts)  # fmt: skip

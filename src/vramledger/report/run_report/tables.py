@@ -33,8 +33,8 @@ _SPREAD: Final = ("p50", "p95", "p99", "max")
 _OPEN_END: Final = "An interval without an upper end (or more) reaches into requests that failed, or beyond what so few requests tell."
 
 
-def contract_table(ruling: Ruling, run: str) -> Table:
-    """The contract line by line; intervals where there are any."""
+def contract_table(ruling: Ruling, run: str, what: str = "Contract of") -> Table:
+    """The contract line by line, or `what` else was asked; intervals where there are any."""
     lines = ruling.lines
     intervals = any(each.low is not None for each in lines)
     head = ("verdict", "asked", "found", *(("95 % interval",) if intervals else ()), "why")
@@ -51,7 +51,7 @@ def contract_table(ruling: Ruling, run: str) -> Table:
     notes = ((ruling.why,) if ruling.why else ()) + (
         (_OPEN_END,) if any(map(_is_open, lines)) else ()
     )
-    return Table(f"Contract of {ruling.scenario or run}: {ruling.verdict}", head, rows, notes=notes)
+    return Table(f"{what} {ruling.scenario or run}: {ruling.verdict}", head, rows, notes=notes)
 
 
 def _why(line: RuledLine) -> str:
