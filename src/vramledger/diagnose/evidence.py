@@ -13,6 +13,7 @@ from vramledger.diagnose.seen.requests import Requests, read_requests
 from vramledger.diagnose.seen.server_alone import Look, as_a_client_would, look_of
 from vramledger.diagnose.seen.setting import Setting, setting_of
 from vramledger.diagnose.seen.silence import Silence, silences_of
+from vramledger.diagnose.seen.slow import Slow, slow_of
 from vramledger.diagnose.seen.steps import Stepped, read_steps
 from vramledger.diagnose.seen.windows import Windows, windows_over
 from vramledger.frozen import frozen
@@ -52,6 +53,7 @@ class Evidence:
     uptime_s: float | None = None
     silences: tuple[Silence, ...] = ()
     look: Look | None = None
+    slow: Slow = Slow()
 
     def of(self, name: str) -> "Floats":
         """A series by window; NaN in every window where it was not seen."""
@@ -110,6 +112,7 @@ def evidence_of(run: "Run", stated: Stated) -> Evidence:
         uptime_s=run.description.in_effect.uptime_s,
         silences=silences,
         look=look,
+        slow=slow_of(run.description, requests),
     )
 
 
