@@ -160,6 +160,7 @@ def _held(
 def _only_places(evidence: "Evidence", moments: Moments, waits: "Truths", most: float) -> bool:
     """Whether blocks and tokens are free while requests wait and about as many run as ever do, so that places alone are left to hold them."""
     free = (moments.kv_usage < FULL) & _far_from_budget(evidence, moments)
+    free &= ~_no_room(evidence, moments, np.nan)
     near = moments.mean(moments.running, waits) >= _NEAR * most
     return bool(near and moments.share(waits & free) >= _PLATEAU * moments.share(waits))
 
@@ -178,14 +179,24 @@ def _no_room(evidence: "Evidence", moments: Moments, budget: float) -> "Truths":
     """Whether a large prompt does not fit into what is free, while the steps are far from their budget, or requests were just preempted."""
     preempting = _at(evidence, moments, "preemptions_per_s") > 0
     pool = evidence.setting.kv_tokens
-    prompts = evidence.requests.input_tokens
-    told = prompts[np.isfinite(prompts)]
+    prompt = _large_prompt(evidence)
     spent = _at(evidence, moments, "server_iteration_tokens") >= 0.5 * budget
-    if pool is None or not len(told):
+    if pool is None or not prompt > 0:
         found: Truths = preempting & (moments.kv_usage >= 0.6)
         return found
-    needs = float(np.quantile(told, _LARGE)) / pool
+    needs = prompt / pool
     return ((1 - moments.kv_usage) < needs) & ~spent | (preempting & (moments.kv_usage >= 0.6))
+
+
+def _large_prompt(evidence: "Evidence") -> float:
+    """Tokens of a large prompt; of a server alone those of the mean one, NaN where nothing was counted."""
+    prompts = evidence.requests.input_tokens
+    told = prompts[np.isfinite(prompts)]
+    if len(told):
+        return float(np.quantile(told, _LARGE))
+    ended = np.nansum(evidence.of("requests_finished_per_s"))
+    read = np.nansum(evidence.of("prompt_tokens_per_s"))
+    return float(read / ended) if ended > 0 and read > 0 else np.nan
 
 
 def _at(evidence: "Evidence", moments: Moments, name: str) -> "Floats":

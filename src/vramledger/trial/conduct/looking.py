@@ -84,14 +84,14 @@ def look(
     sources = _sources(asked, facts, metrics_url, key)
     zero_ns = time.monotonic_ns()
     clock = Clock(zero_ns)
-    with RecordedRun.start(folder, _description(asked, facts, sources, zero_ns)) as run:
+    about = _description(asked, facts, sources, zero_ns)
+    with RecordedRun.start(folder, about) as run, Interrupts() as interrupts:
         phase(f"looking at {without_password(metrics_url)}")
-        with Interrupts() as interrupts:
-            with Sampler(sources.sources, run, zero_ns, asked.interval_s) as sampler:
-                _wait(asked.for_s, clock, sampler, interrupts, progress)
-            seen_s = min(clock.now_s(), asked.for_s)
-            interrupted = bool(interrupts.count)
-            run.close(Ended.INTERRUPTED if interrupted else Ended.CUT, moment_of(time.time()))
+        with Sampler(sources.sources, run, zero_ns, asked.interval_s) as sampler:
+            _wait(asked.for_s, clock, sampler, interrupts, progress)
+        seen_s = min(clock.now_s(), asked.for_s)
+        interrupted = bool(interrupts.count)
+        run.close(Ended.INTERRUPTED if interrupted else Ended.CUT, moment_of(time.time()))
     return Looked(
         folder,
         without_password(facts.base),
