@@ -43,7 +43,7 @@ class Recording:
     url: str = ""
     requests: list[Request] = field(default_factory=list)
     gone: int = 0
-    connections: int = 0
+    loop: asyncio.AbstractEventLoop = field(default_factory=asyncio.new_event_loop)
 
     @property
     def chats(self) -> list[Request]:
@@ -51,7 +51,6 @@ class Recording:
         return [each for each in self.requests if each.line.startswith(("POST", "HEAD", "PUT", "GET /own"))]  # fmt: skip
 
     async def serve(self, reader: asyncio.StreamReader, writer: Writer) -> None:
-        self.connections += 1
         try:
             while True:
                 request = await _read(reader, writer)
@@ -120,7 +119,7 @@ async def streamed(writer: Writer, words: int, size: int = 1) -> None:
 def recording(answer: Answer, tls: ssl.SSLContext | None = None) -> Iterator[Recording]:
     """The server, until the block ends."""
     found = Recording(answer)
-    loop = asyncio.new_event_loop()
+    loop = found.loop
     thread = threading.Thread(target=loop.run_forever, daemon=True)
     thread.start()
 
