@@ -13,7 +13,7 @@ import pytest
 from live.prediction import command_of, words
 from live.real_engine import QUIET
 
-START_LIMIT_S = 240
+START_LIMIT_S = 600
 
 
 def free_port() -> int:
