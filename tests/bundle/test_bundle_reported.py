@@ -4,6 +4,7 @@ import json
 import os
 import shutil
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -39,12 +40,11 @@ def test_a_whole_bundle_has_the_verdict_of_its_seal(home: Path) -> None:
     assert run["verdict"] == sealed["verdict"] == "PASS"
     ours = {line["name"]: (line["verdict"], line["value"], line["low"]) for line in sealed["lines"]}
     shown = {line["name"]: (line["verdict"], line["value"], line["low"]) for line in run["lines"]}
+    approx = partial(pytest.approx, rel=1e-5)  # a report rounds
     assert shown.keys() == ours.keys()
     for name, (verdict, value, low) in ours.items():
-        assert shown[name] == (verdict, pytest.approx(value), pytest.approx(low))
-    assert (
-        "All 3 lines" in (home / "whole.html").read_text() or (home / "whole.html").stat().st_size
-    )
+        assert shown[name] == (verdict, approx(value), approx(low))
+    assert (home / "whole.html").stat().st_size
 
 
 def test_a_changed_one_has_none_and_says_what_changed(home: Path) -> None:
@@ -71,7 +71,7 @@ def test_no_file_that_a_plan_in_a_bundle_names_is_opened(tmp_path: Path) -> None
     done = vram_here(["report", str(sealed.path), "-o", "r.html", "--json"], tmp_path)
     assert done.returncode == 0, done.stderr
     assert (
-        f"By the plan in the bundle nothing can be judged (plan.yaml names {pipe}, which this bundle does not hold.), so these "
+        f"By the plan in the bundle nothing can be judged (plan.yaml names {pipe}, which this bundle does not hold), so these "
         "are figures of each run without intervals."
     ) in json.loads(done.stdout)["open_points"]
 

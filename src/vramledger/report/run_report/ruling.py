@@ -132,7 +132,7 @@ def _judged(runs: "Sequence[Run]", plan: "Requirement", *, is_whole: bool) -> Ru
 def _of_bundle(sealed: "ByPlan", *, is_whole: bool) -> Rulings:
     if sealed.verdict is not None:
         return _told(sealed.verdict, is_whole=is_whole)
-    return Rulings({}, (), (_NOT_BY_PLAN.format(sealed.why),))
+    return Rulings({}, (), (_NOT_BY_PLAN.format(sealed.why.removesuffix(".")),))
 
 
 def _told(verdict: AcceptVerdict, *, is_whole: bool) -> Rulings:
