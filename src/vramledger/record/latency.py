@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     Floats: TypeAlias = np.ndarray[Any, np.dtype[np.float64]]
+    Whole: TypeAlias = np.ndarray[Any, np.dtype[np.int64]]
     Columns: TypeAlias = Mapping[str, Floats]
 
 
@@ -122,6 +123,16 @@ def gaps_s(chunk_offset_us: "pa.Array") -> "Floats":
     Raises:
         pyarrow.ArrowException: not a column of lists of integers.
     """
+    found: Floats = gaps_us(chunk_offset_us) / 1e6
+    return found
+
+
+def gaps_us(chunk_offset_us: "pa.Array") -> "Whole":
+    """The same in microseconds, as they were recorded.
+
+    Raises:
+        pyarrow.ArrowException: not a column of lists of integers.
+    """
     import numpy as np
     import pyarrow.compute as pc
 
@@ -131,7 +142,7 @@ def gaps_s(chunk_offset_us: "pa.Array") -> "Floats":
     inside = np.ones(max(len(offsets) - 1, 0), dtype=np.bool_)
     ends = np.cumsum(lengths)
     inside[ends[(ends > 0) & (ends < len(offsets))] - 1] = False
-    gaps: Floats = np.diff(offsets)[inside] / 1e6
+    gaps: Whole = np.diff(offsets)[inside]
     return gaps
 
 

@@ -78,7 +78,7 @@ def rulings(
     """
     trials = [run for run, summary in zip(runs, summaries, strict=True) if summary is not None]
     if plan is not None:
-        found = _judged(trials, plan, is_whole=True)
+        found = _judged(trials, plan, is_whole=True) if trials or not runs else Rulings({})
     elif sealed is not None:
         found = _of_bundle(sealed, is_whole=is_whole)
     else:
@@ -124,8 +124,6 @@ def _groups(trials: "Sequence[Run]") -> "list[list[Run]]":
 
 
 def _judged(runs: "Sequence[Run]", plan: "Requirement", *, is_whole: bool) -> Rulings:
-    if not runs:
-        return Rulings({})
     return _told(judge(runs, plan, read_beside(plan)), is_whole=is_whole)
 
 

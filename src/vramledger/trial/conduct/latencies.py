@@ -4,7 +4,8 @@ from math import inf
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from vramledger.frozen import frozen
-from vramledger.record.latency import BY_NAME, from_dispatch, gaps_s, with_failures
+from vramledger.record.gap_counts import ROWS, GapCounter, GapCounts
+from vramledger.record.latency import BY_NAME, from_dispatch, gaps_us, with_failures
 from vramledger.record.outcome import Outcome
 from vramledger.trial.conduct.spread import Spread, spread
 
@@ -95,29 +96,35 @@ def latencies(run: "Run", found: Measured, due_in: Window = _ALL) -> Latencies:
         offered={name: spread(with_failures(each, found.outcome)) for name, each in since_due.items()},
         ok={name: spread(each[ok]) for name, each in since_due.items()},
         ok_from_dispatch={name: spread(each[ok]) for name, each in since_sent.items()},
-        itl_s=spread(gaps),
+        itl_s=spread_of_gaps(gaps),
         itl_mean_s=spread(means),
         late_dispatch_s=spread(BY_NAME["late_s"].of(found.columns)),
     )  # fmt: skip
 
 
-def _gaps(run: "Run", due_in: Window) -> "tuple[Floats, Floats]":
+def _gaps(run: "Run", due_in: Window) -> "tuple[GapCounts, Floats]":
     """All gaps of requests that ended as asked, and the mean gap of each."""
     import numpy as np
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    gaps, means = [np.zeros(0)], [np.zeros(0)]
-    for batch in run.requests.batches(("row", "outcome", "due_s", "chunk_offset_us")):
+    counter, means = GapCounter(), [np.zeros(0)]
+    for batch in run.requests.batches(("row", "outcome", "due_s", "chunk_offset_us"), ROWS):
         due = batch.column("due_s").to_numpy()
         inside = pa.array((due >= due_in[0]) & (due <= due_in[1]))
         ok = pc.equal(batch.column("outcome"), Outcome.OK.value)
         measured_ok = pc.and_(pc.is_valid(batch.column("row")), ok)
-        kept = batch.filter(pc.and_(measured_ok, inside)).column("chunk_offset_us")
-        here = gaps_s(kept)
-        counts = pc.list_value_length(kept.drop_null()).to_numpy(zero_copy_only=False) - 1
-        owner = np.repeat(np.arange(len(counts)), np.maximum(counts, 0))
-        sums = np.bincount(owner, here, len(counts))
-        gaps.append(here)
-        means.append(sums[counts > 0] / counts[counts > 0])
-    return np.concatenate(gaps), np.concatenate(means)
+        kept = batch.filter(pc.and_(measured_ok, inside)).column("chunk_offset_us").drop_null()
+        gaps = gaps_us(kept)
+        counter.add(gaps)
+        counts = pc.list_value_length(kept).to_numpy(zero_copy_only=False).astype(np.int64) - 1
+        counts = counts[counts > 0]
+        if len(counts):
+            means.append(np.add.reduceat(gaps, np.cumsum(counts) - counts) / counts / 1e6)
+    return counter.found(), np.concatenate(means)
+
+
+def spread_of_gaps(found: GapCounts) -> Spread:
+    """Of gaps that were counted."""
+    longest = found.at(1.0)
+    return Spread(found.mean_s, found.at(0.5), found.at(0.95), found.at(0.99), longest, found.count)
