@@ -122,6 +122,16 @@ def gaps_s(chunk_offset_us: "pa.Array") -> "Floats":
     Raises:
         pyarrow.ArrowException: not a column of lists of integers.
     """
+    found: Floats = gaps_us(chunk_offset_us) / 1e6
+    return found
+
+
+def gaps_us(chunk_offset_us: "pa.Array") -> "np.ndarray[Any, np.dtype[np.int64]]":
+    """The same in whole microseconds.
+
+    Raises:
+        pyarrow.ArrowException: as `gaps_s`.
+    """
     import numpy as np
     import pyarrow.compute as pc
 
@@ -131,7 +141,7 @@ def gaps_s(chunk_offset_us: "pa.Array") -> "Floats":
     inside = np.ones(max(len(offsets) - 1, 0), dtype=np.bool_)
     ends = np.cumsum(lengths)
     inside[ends[(ends > 0) & (ends < len(offsets))] - 1] = False
-    gaps: Floats = np.diff(offsets)[inside] / 1e6
+    gaps: np.ndarray[Any, np.dtype[np.int64]] = np.diff(offsets)[inside]
     return gaps
 
 

@@ -4,9 +4,10 @@ from math import inf
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from vramledger.frozen import frozen
-from vramledger.record.latency import BY_NAME, from_dispatch, gaps_s, with_failures
+from vramledger.record.gap_counts import CountedGaps, GapCounts
+from vramledger.record.latency import BY_NAME, from_dispatch, with_failures
 from vramledger.record.outcome import Outcome
-from vramledger.trial.conduct.spread import Spread, spread
+from vramledger.trial.conduct.spread import Spread, spread, spread_of_gaps
 
 if TYPE_CHECKING:
     import numpy as np
@@ -95,29 +96,28 @@ def latencies(run: "Run", found: Measured, due_in: Window = _ALL) -> Latencies:
         offered={name: spread(with_failures(each, found.outcome)) for name, each in since_due.items()},
         ok={name: spread(each[ok]) for name, each in since_due.items()},
         ok_from_dispatch={name: spread(each[ok]) for name, each in since_sent.items()},
-        itl_s=spread(gaps),
+        itl_s=spread_of_gaps(gaps),
         itl_mean_s=spread(means),
         late_dispatch_s=spread(BY_NAME["late_s"].of(found.columns)),
     )  # fmt: skip
 
 
-def _gaps(run: "Run", due_in: Window) -> "tuple[Floats, Floats]":
-    """All gaps of requests that ended as asked, and the mean gap of each."""
+def _gaps(run: "Run", due_in: Window) -> "tuple[CountedGaps, Floats]":
+    """How often each gap occurs in requests that ended as asked, and the mean gap of each."""
     import numpy as np
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    gaps, means = [np.zeros(0)], [np.zeros(0)]
+    gaps, means = GapCounts(), [np.zeros(0)]
     for batch in run.requests.batches(("row", "outcome", "due_s", "chunk_offset_us")):
         due = batch.column("due_s").to_numpy()
         inside = pa.array((due >= due_in[0]) & (due <= due_in[1]))
         ok = pc.equal(batch.column("outcome"), Outcome.OK.value)
         measured_ok = pc.and_(pc.is_valid(batch.column("row")), ok)
         kept = batch.filter(pc.and_(measured_ok, inside)).column("chunk_offset_us")
-        here = gaps_s(kept)
+        here = gaps.add(kept)
         counts = pc.list_value_length(kept.drop_null()).to_numpy(zero_copy_only=False) - 1
         owner = np.repeat(np.arange(len(counts)), np.maximum(counts, 0))
         sums = np.bincount(owner, here, len(counts))
-        gaps.append(here)
-        means.append(sums[counts > 0] / counts[counts > 0])
-    return np.concatenate(gaps), np.concatenate(means)
+        means.append(sums[counts > 0] / counts[counts > 0] / 1e6)
+    return gaps.counted(), np.concatenate(means)
