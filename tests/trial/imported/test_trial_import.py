@@ -179,7 +179,9 @@ def test_two_tools_the_same_file_twice_and_no_text_are_refused(tmp_path: Path) -
     with pytest.raises(BadInput, match=r"is not UTF-8 text \(byte 7\); save it as UTF-8"):
         import_results([odd], out)
     odd.write_bytes(gzip.compress(bench.read_bytes())[:500])
-    with pytest.raises(BadInput, match="cannot be unpacked: the gzip file is cut off; use an unchanged copy"):
+    with pytest.raises(
+        BadInput, match="cannot be unpacked: the gzip file is cut off; use an unchanged copy"
+    ):
         import_results([odd], out)
 
 

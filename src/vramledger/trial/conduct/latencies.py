@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 Window: TypeAlias = tuple[float, float]  # seconds of the run
 _ALL: Final[Window] = (-inf, inf)
 NAMES: Final = ("ttft_s", "first_answer_s", "tpot_s", "e2e_s")
+_ROWS: Final = 1_024  # with all their chunks
 _COLUMNS: Final = (
     "due_s", "dispatched_s", "first_content_s", "first_answer_s", "last_content_s", "done_s", "output_tokens_got",
     "input_tokens_got", "cached_tokens", "row", "input_tokens_asked", "output_tokens_asked", "tenant",
@@ -109,7 +110,7 @@ def _gaps(run: "Run", due_in: Window) -> "tuple[CountedGaps, Floats]":
     import pyarrow.compute as pc
 
     gaps, means = GapCounts(), [np.zeros(0)]
-    for batch in run.requests.batches(("row", "outcome", "due_s", "chunk_offset_us")):
+    for batch in run.requests.batches(("row", "outcome", "due_s", "chunk_offset_us"), _ROWS):
         due = batch.column("due_s").to_numpy()
         inside = pa.array((due >= due_in[0]) & (due <= due_in[1]))
         ok = pc.equal(batch.column("outcome"), Outcome.OK.value)

@@ -19,7 +19,7 @@ _MOMENTS: Final = (
     "dispatched_s", "first_role_s", "first_content_s", "last_content_s", "done_s", "due_s", "output_tokens_got",
     "input_tokens_got",
 )  # fmt: skip
-_ROWS: Final = 8_192
+_ROWS: Final = 1_024  # with all their chunks
 
 
 @frozen

@@ -36,6 +36,8 @@ def import_results(
     Raises:
         BadInput: a file cannot be used, its records contradict each other, or a folder is taken.
     """
+    import pyarrow as pa
+
     refuse_folder(out)
     results = read_results(paths)
     several = len(results.benchmarks) > 1
@@ -46,8 +48,10 @@ def import_results(
         for number, each in enumerate(results.benchmarks, 1):
             name = f"{number:02}" if several else ""
             told = write(each, results.files, work / name, held)
+            pa.default_memory_pool().release_unused()
             run = read_run(work / name)
             check_sound(run)
+            pa.default_memory_pool().release_unused()
             found.append(Imported(out / name, told, summarise(run)))
         with writable(out):
             work.rename(out)

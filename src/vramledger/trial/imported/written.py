@@ -27,7 +27,7 @@ from vramledger.trial.imported.told import Benchmark, Told
 _WORK: Final = "as-read"
 _WRITER: Final = "import"
 _MOST_ROWS: Final = 8_192
-_MOST_CHUNKS: Final = 500_000
+_MOST_CHUNKS: Final = 200_000
 
 
 def write(

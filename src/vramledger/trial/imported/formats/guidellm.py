@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 from vramledger.errors import BadInput
 from vramledger.record.outcome import Outcome
 from vramledger.record.requests import RequestRecord
-from vramledger.trial.conduct.detail import Detail, detail, weighted_detail
+from vramledger.trial.conduct.detail import Detail, weighted_detail
 from vramledger.trial.imported.claims import Claim, Names, claims
 from vramledger.trial.imported.counted import Counted
 from vramledger.trial.imported.failing import failed
@@ -247,12 +247,12 @@ def _claims(about: Fields, found: Counted) -> Iterator[Claim]:
     metrics, tokens = about.part("metrics"), found.tokens
     many = np.where(np.isnan(tokens), 0.0, tokens)
     figures: tuple[tuple[str, str, float, Detail | None], ...] = (
-        ("time_to_first_token_ms", "TTFT", 1e-3, detail(found.first_s)),
+        ("time_to_first_token_ms", "TTFT", 1e-3, _detail(found.first_s)),
         ("inter_token_latency_ms", "ITL (mean of a request)", 1e-3,
          weighted_detail(found.per_gap(found.first_s), np.maximum(many - 1, 0))),
         ("time_per_output_token_ms", "TPOT (with TTFT)", 1e-3,
          weighted_detail(found.last_s / np.where(many >= 1, many, np.nan), many)),
-        ("request_latency", "E2E", 1.0, detail(found.end_s)),
+        ("request_latency", "E2E", 1.0, _detail(found.end_s)),
     )  # fmt: skip
     for key, title, factor, ours in figures:
         told = metrics.part(key).part("successful")
@@ -265,6 +265,13 @@ def _claims(about: Fields, found: Counted) -> Iterator[Claim]:
     successes = metrics.part("request_totals").tokens("successful")
     if successes is not None:
         yield Claim("successes", "requests", float(successes), float(found.successes))
+
+
+def _detail(values: "Floats") -> Detail | None:
+    """As GuideLLM sums up shares, so that a percentile on the edge of two values falls to the same of them."""
+    import numpy as np
+
+    return weighted_detail(values, np.ones(len(values)))
 
 
 def _rates(about: Fields, found: Counted) -> Iterator[Claim]:
