@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
-.PHONY: demo test check live oracle scale peers bench accuracy timing diagnosis fuzz docs clean
+.PHONY: demo test check live oracle scale peers bench accuracy timing diagnosis statistics fuzz docs clean
 .DEFAULT_GOAL := demo
 
 $(STAMP): pyproject.toml
@@ -51,6 +51,7 @@ bench: $(STAMP)  ## start-up, sizing, profiles, simulation, the load client and 
 	@$(BIN)/python scripts/bench_client.py
 	@$(BIN)/python scripts/bench_rehearse.py
 	@$(BIN)/python scripts/bench_bundle.py
+	@$(BIN)/python scripts/bench_accept.py
 
 accuracy: $(STAMP)  ## fit the calibrated terms, cross-validate, write coefficients and table
 	@cd scripts && $(abspath $(BIN))/python -m accuracy
@@ -60,6 +61,9 @@ timing: $(STAMP)  ## fit the step time to measured servers, cross-validate, writ
 
 diagnosis: $(STAMP)  ## the diagnosis against 210 runs of known causes, some minutes
 	@$(BIN)/python scripts/ground_truth/score.py --seeds 1:29:2
+
+statistics: $(STAMP)  ## how often intervals hold the truth, and queues are called rightly, some minutes
+	@$(BIN)/python scripts/statistics_held.py
 
 fuzz: $(STAMP)  ## at least 100,000 hostile inputs
 	@$(BIN)/python -m pytest -m fuzz tests -p no:randomly

@@ -23,6 +23,7 @@ from documents import (
     python_interface,
     run_tables,
     runs,
+    startup_errors,
     workload_tables,
 )
 from worked_example import rough_markdown, steps_table
@@ -63,6 +64,7 @@ BLOCKS: Final[dict[str, Callable[[], str]]] = {
     "run-server": run_tables.server,
     "run-steps": run_tables.steps,
     "run-stages": run_tables.stages,
+    "startup-errors": startup_errors.startup_errors,
     "sweep-columns": run_tables.sweep,
     "verbs": commands.verb_groups,
     "version-families": engine_versions.families,

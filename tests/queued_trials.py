@@ -37,14 +37,11 @@ def plan_of(contract: str, rate: float = 9.0) -> Requirement:
 
 
 def queued(
-    arrivals: "np.ndarray[Any, Any]", service_s: float, servers: int, seed: int, backlog: int = 0
+    arrivals: "np.ndarray[Any, Any]", service_s: float, servers: int, seed: int
 ) -> "np.ndarray[Any, Any]":
-    """When each ends: so many servers, exponential service, first come first served; some stand there before."""
+    """When each ends: so many servers, exponential service, first come first served."""
     draw = np.random.default_rng(seed)
     free = np.zeros(servers)
-    for _ in range(backlog):
-        place = int(np.argmin(free))
-        free[place] += draw.exponential(service_s)
     done = np.empty(len(arrivals))
     for number, due in enumerate(arrivals):
         place = int(np.argmin(free))
@@ -66,11 +63,17 @@ def queued_trial(
     bottleneck: str | None = None,
     refused_status: int | None = None,
     tenants: int = 1,
+    burst: int = 0,
     **about: Any,
 ) -> Path:
-    """A closed trial of Poisson arrivals at that rate; TTFT is half of the time a request stayed."""
+    """A closed trial of Poisson arrivals at that rate; TTFT is half of the time a request stayed.
+
+    `burst` requests more come in the first tenth of the time.
+    """
     draw = np.random.default_rng(seed)
     due = np.cumsum(draw.exponential(1 / per_s, count))
+    due = np.sort(np.append(due, draw.uniform(0, due[-1] / 10, burst)))
+    count += burst
     done = queued(due, service_s, servers, seed + 1)
     given = {"scenario": "daily", "trial": standing().to_json()} | about
     with RecordedRun.start(folder, described(**given)) as run:
@@ -93,6 +96,9 @@ def _request(
 ) -> Any:
     stayed, at = done - due, BEGIN_S + due
     told: dict[str, Any] = {
+        "dispatched_s": at + min(0.001, stayed / 8),
+        "headers_s": at + stayed / 4,
+        "first_byte_s": at + stayed / 4,
         "first_content_s": at + stayed / 2,
         "first_answer_s": at + stayed / 2,
         "last_content_s": at + stayed,

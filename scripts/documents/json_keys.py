@@ -32,9 +32,10 @@ def documented(page: str) -> dict[str, frozenset[str]]:
 
 
 def covers(keys: frozenset[str], path: str) -> bool:
-    """Whether a listed key stands for the path; ``*`` stands for any one name."""
+    """Whether a listed key stands for the path; ``*`` stands for any one name, ``**`` for all that is below."""
     return path in keys or any(_pattern(key).fullmatch(path) for key in keys if "*" in key)
 
 
 def _pattern(key: str) -> re.Pattern[str]:
-    return re.compile(re.escape(key).replace(r"\*", r"[^.\[\]]+"))
+    below = re.escape(key).replace(r"\*\*", ".+")
+    return re.compile(below.replace(r"\*", r"[^.\[\]]+"))

@@ -40,7 +40,10 @@ def test_a_bundle_holds_what_is_needed_to_argue(tmp_path: Path) -> None:
         f"vram trial run plan.yaml --url URL --scenario chat --workload {load} --seed 0 --rate-scale 1.0 --model m "
         "--token-ids --drain 60.0s --interval 0.25s --workers 1"
     )
-    assert verdict["verdict"] == "FAIL"  # three of four were answered, and 0.9 were promised
+    assert verdict["verdict"] == "INCONCLUSIVE"  # of four requests nothing follows
+    assert verdict["accepted"]["verdict"] == "INCONCLUSIVE"
+    assert verdict["not_accepted"] is None
+    assert verdict["runs"][0]["verdict"] == "FAIL"  # three of four were answered, 0.9 promised
     assert [each["verdict"] for each in verdict["runs"][0]["lines"]] == ["PASS", "FAIL"]
 
 

@@ -20,6 +20,7 @@ from vramledger.bundle.verifying import Wanted, verify
 from vramledger.errors import BadInput
 
 CORRUPTIONS = 500
+AGAIN = "From the raw records comes another verdict: its lines are judged otherwise."
 
 
 @pytest.fixture(scope="module")
@@ -122,6 +123,7 @@ def test_the_plan_is_named(folder: Path) -> None:
             "plan.yaml is no plan that this version reads: plan.yaml line 1: the plan lacks the key 'model'; add it. And 1 more; "
             "vram plan check plan.yaml lists them."
         ),
+        "From the raw records comes another verdict: FAIL, and INCONCLUSIVE was sealed.",
     ]
 
 
@@ -131,6 +133,7 @@ def test_a_threshold_that_was_moved_is_named(folder: Path) -> None:
         "plan.yaml was changed: the first other byte is one of 0 to 155.",
         "plan.yaml is not the plan that run 001 was made for.",
         "Run 001 was held to another ttft_s than plan.yaml promises for its scenario chat.",
+        AGAIN,
     ]
 
 
@@ -197,7 +200,10 @@ def test_a_verdict_that_the_records_do_not_come_to_is_named(folder: Path, tmp_pa
     path.write_bytes(canonical_bytes(document))
     _sealed_anew(folder, tmp_path / "forger")
     assert wrong(verify(folder)) == [
-        ("verdict", "From the raw records comes another verdict: FAIL, and PASS was sealed.")
+        (
+            "verdict",
+            "From the raw records comes another verdict: INCONCLUSIVE, and PASS was sealed.",
+        )
     ]
 
 

@@ -1,11 +1,10 @@
 """``vram report``: what is written, what is refused, and how it ends."""
 
-import json
 from pathlib import Path
 
 import pytest
 
-from recorded_trials import small_series, small_trial
+from recorded_trials import small_trial
 from vramledger.cli.main import run
 
 CARD = ("--gpu", "H100-80GB-SXM", "--model", "Qwen/Qwen3-8B")
@@ -22,21 +21,6 @@ def test_a_report_is_written_in_the_form_its_name_ends_in(
     assert run(["report", str(tmp_path / "r"), *CARD, "-o", str(out)]) == 0
     assert out.read_text(encoding="utf-8").startswith(begins)
     assert capsys.readouterr().err == f"Wrote {out}; it loads nothing from anywhere.\n"
-
-
-def test_a_folder_of_repetitions_is_all_of_its_runs(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    small_series(tmp_path / "repeated")
-    assert run(["report", str(tmp_path / "repeated"), *CARD, "--json"]) == 0
-    found = json.loads(capsys.readouterr().out)
-    assert found["schema"] == "vramledger.report/1"
-    assert [each["name"] for each in found["runs"]] == [
-        "run-001-a",
-        "run-001-b",
-        "run-002-a",
-        "run-002-b",
-    ]
 
 
 @pytest.mark.parametrize(

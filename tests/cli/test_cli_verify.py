@@ -45,6 +45,7 @@ def test_a_changed_one_does_not(home: Path) -> None:
     assert [c["message"] for c in found["checks"] if c["standing"] == "fails"] == [
         "plan.yaml was changed: the first other byte is one of 0 to 155.",
         "plan.yaml is not the plan that run 001 was made for.",
+        "From the raw records comes another verdict: its lines are judged otherwise.",
     ]
 
 

@@ -52,6 +52,18 @@ def test_a_share_of_the_requests_fails_the_same_ones_each_time() -> None:
     assert seen[0] == seen[1]
 
 
+def test_the_metrics_page_goes_away_and_all_else_stays() -> None:
+    with _faulty("no-metrics@500ms") as server:
+        deadline = time.monotonic() + 60
+        while server.get("/metrics")[0] == 200:
+            assert time.monotonic() < deadline
+            time.sleep(0.05)
+        assert server.get("/metrics") == (404, b'{"detail":"Not Found"}')
+        assert server.post(TEXT, TEN | {"max_tokens": 1})[0] == 200
+    with _faulty("no-metrics@0s") as server:
+        assert server.get("/metrics")[0] == 404
+
+
 def test_rejected_requests_are_told_to_come_again() -> None:
     with _faulty("reject:1") as server:
         connection = HTTPConnection("127.0.0.1", server.port, timeout=60)
@@ -214,6 +226,10 @@ def test_faults_that_are_none_are_refused() -> None:
         (
             "restart@soon",
             "A fault is written as --fault restart@TIME[:TIME], and 'soon' means nothing there; TIME is such as 500ms, 5s or 2m.",
+        ),
+        (
+            "no-metrics",
+            "A fault is written as --fault no-metrics@TIME, and something is missing; TIME is such as 500ms, 5s or 2m.",
         ),
         ("no-usage:1", "A fault is written as --fault no-usage, and '1' means nothing there."),
         (

@@ -54,14 +54,15 @@ def _scenario(found: ScenarioVerdict) -> dict[str, Any]:
         "run": found.run,
         "basis": found.origin,
         "offered": found.offered,
-        "reached": [_reached(each) for each in found.reached],
-        "groups": [_group(each) for each in found.groups],
-        "work": _work(found.work),
+        "reached": [reached_json(each) for each in found.reached],
+        "groups": [group_json(each) for each in found.groups],
+        "work": work_json(found.work),
         "notes": list(found.notes),
     }
 
 
-def _reached(found: Reached) -> dict[str, Any]:
+def reached_json(found: Reached) -> dict[str, Any]:
+    """A figure of the load."""
     return {
         "name": found.name,
         "unit": found.unit,
@@ -71,7 +72,8 @@ def _reached(found: Reached) -> dict[str, Any]:
     }
 
 
-def _group(found: Group) -> dict[str, Any]:
+def group_json(found: Group) -> dict[str, Any]:
+    """Requests of one tenant or class."""
     return {
         "of": found.of,
         "name": found.name,
@@ -82,7 +84,8 @@ def _group(found: Group) -> dict[str, Any]:
     }
 
 
-def _work(found: Work) -> dict[str, Any]:
+def work_json(found: Work) -> dict[str, Any]:
+    """What was done in an hour."""
     return {
         "offered_per_hour": number(found.offered_per_hour),
         "good_per_hour": number(found.good_per_hour),

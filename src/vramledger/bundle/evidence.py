@@ -166,7 +166,7 @@ def verdict_again(folder: Path, placed: Sequence[Placed]) -> tuple[dict[str, Any
     stated = canonical_object(path.read_bytes()) if path.is_file() else None
     if stated is None:
         return None, fails("verdict", f"{VERDICT} is gone or is none.")
-    found = verdict_of([each.run for each in placed])
+    found = verdict_of(placed, folder)
     if found == stated:
         return found, holds(
             "verdict", f"Made again from the raw records, the verdict is {found['verdict']}."
@@ -180,6 +180,8 @@ def _other(stated: Mapping[str, Any], found: Mapping[str, Any]) -> str:
     """The first thing that differs."""
     if stated.get("verdict") != found["verdict"]:
         return f"{found['verdict']}, and {stated.get('verdict')} was sealed"
+    if any(stated.get(key) != found[key] for key in ("accepted", "not_accepted")):
+        return "its lines are judged otherwise"
     listed = stated.get("runs")
     for number, run in enumerate(found["runs"]):
         other = listed[number] if isinstance(listed, list) and number < len(listed) else None

@@ -1,13 +1,14 @@
 """The loads of the runs in a bundle: each lies once, where plan or challenge looks for it, else under its hash."""
 
 import shutil
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, Final
 
 from vramledger.bundle.archive import unfit_name
 from vramledger.bundle.contents import CHALLENGE, PLAN, RESERVED, Placed, challenge_of
 from vramledger.errors import BadInput, VramError
+from vramledger.plan.promises import named_evidence, named_loads
 from vramledger.record.durable import file_sha256
 from vramledger.workload.challenge import WORKLOAD
 
@@ -68,29 +69,38 @@ def _copy(source: Path, target: Path) -> None:
         shutil.copyfile(source, target)
 
 
+def outside(folder: Path) -> tuple[str, ...]:
+    """What the plan names for which nothing in the bundle can stand, or no load does; evidence may be missing."""
+    found = tuple(name for name in named_in(folder, named_evidence) if not fits(name))
+    return (*absent_loads(folder), *found)
+
+
 def _named(folder: Path) -> Iterator[str]:
-    """The names in the plan that may lie in a bundle."""
-    return (name for name in _all_named(folder) if _fits(name))
+    """The loads in the plan that may lie in a bundle."""
+    return (name for name in _all_named(folder) if fits(name))
 
 
 def _all_named(folder: Path) -> tuple[str, ...]:
-    from vramledger.plan.promises import named_loads
+    return named_in(folder, named_loads)
 
+
+def named_in(folder: Path, names: Callable[[str], tuple[str, ...]]) -> tuple[str, ...]:
+    """What the plan of a bundle names; nothing where it has none that can be read."""
     path = folder / PLAN
     try:
-        return named_loads(path.read_text(encoding="utf-8")) if path.is_file() else ()
+        return names(path.read_text(encoding="utf-8")) if path.is_file() else ()
     except (VramError, UnicodeDecodeError):
         return ()
 
 
-def _fits(name: str) -> bool:
+def fits(name: str) -> bool:
     """Whether a name stays in the bundle and is nothing else's there."""
     first = name.split("/", maxsplit=1)[0].casefold()
     return unfit_name(name) is None and first not in RESERVED and first != WORKLOADS
 
 
 def _within(folder: Path, name: str) -> bool:
-    return _fits(name) and (folder / name).is_file()
+    return fits(name) and (folder / name).is_file()
 
 
 def _where_it_was(placed: Placed, sha256: str) -> Path:

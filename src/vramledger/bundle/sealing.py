@@ -32,6 +32,7 @@ from vramledger.bundle.manifest import (
     sign,
     write_manifest,
 )
+from vramledger.bundle.quality_files import place_evidence
 from vramledger.bundle.repeating import Repeat, repeating
 from vramledger.bundle.verdict import verdict_of
 from vramledger.errors import BadInput
@@ -53,7 +54,7 @@ ARCHIVE: Final = ".zip"
 
 @frozen
 class SealAsked:
-    """Runs to be sealed, their workloads where they are not where they were, and who vouches.
+    """Runs to be sealed, their workloads where they are not where they were, evidence of quality, and who vouches.
 
     `exercise` says that this is no evidence of a server: only then may simulated, rehearsed and imported runs be in it.
     """
@@ -64,6 +65,7 @@ class SealAsked:
     people: People = People()
     exercise: bool = False
     key: "Ed25519PrivateKey | None" = None
+    evidence: tuple[Path, ...] = ()
 
 
 @frozen
@@ -133,9 +135,10 @@ def _filled(
     place_plan(placed, folder)
     _place_challenge(placed, folder)
     place_loads(placed, asked.workloads, folder)
+    place_evidence(asked.evidence, folder)
     for name, content in described(placed).items():
         write_json(folder, name, content)
-    verdict = verdict_of([each.run for each in placed])
+    verdict = verdict_of(placed, folder)
     write_json(folder, VERDICT, verdict)
     kind = EXERCISE if asked.exercise else TRIAL
     sha256 = write_manifest(folder, _manifest(asked, placed, folder, kind, now))

@@ -2,26 +2,33 @@
 
 from typing import TYPE_CHECKING, Any, Final
 
+from vramledger.bundle.judged import judged
 from vramledger.errors import VramError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from pathlib import Path
 
+    from vramledger.bundle.contents import Placed
     from vramledger.record.run import Run
 
 PASS, FAIL, OPEN = "PASS", "FAIL", "INCONCLUSIVE"
 _SAID: Final = {"holds": PASS, "fails": FAIL, "not decided": OPEN}
 
 
-def verdict_of(runs: "Sequence[Run]") -> dict[str, Any]:
-    """Of each run: its requests by outcome, every line of its contract, and the whole. `verdict` is that of all.
+def verdict_of(placed: "Sequence[Placed]", folder: "Path") -> dict[str, Any]:
+    """That of `accept` where the plan in the bundle can be read, else of each run what it carries.
+
+    Of each run: its requests by outcome, every line of its contract, and the whole. `verdict` is that of all.
 
     One run that fails decides, then one that is open; a run without a contract is open.
     """
-    found = [_of(run) for run in runs]
-    said = {each["verdict"] for each in found}
-    whole = next((each for each in (FAIL, OPEN, PASS) if each in said), OPEN)
-    return {"verdict": whole, "runs": found}
+    found = [_of(each.run) for each in placed]
+    each_said = {each["verdict"] for each in found}
+    whole = next((each for each in (FAIL, OPEN, PASS) if each in each_said), OPEN)
+    accepted, why = judged(placed, folder)
+    said = whole if accepted is None else accepted["verdict"]
+    return {"verdict": said, "accepted": accepted, "not_accepted": why, "runs": found}
 
 
 def _of(run: "Run") -> dict[str, Any]:

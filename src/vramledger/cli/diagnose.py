@@ -35,13 +35,34 @@ from vramledger.cli.output import show, show_json
     metavar="GPU=AMOUNT",
     help="Of one GPU and hour, for the remedies.",
 )
+@click.option(
+    "--server-log",
+    metavar="FILE",
+    help="Instead of a run, what a server printed: why it did not start, or - for the standard input.",
+)
+@click.option(
+    "--metrics",
+    metavar="URL|FILE",
+    help="Instead of a run, a server's metrics page: each figure in one line, and what is easily misread.",
+)
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
-def command(run: Path | None, *, as_json: bool, **stated: Any) -> int:
+def command(
+    run: Path | None, *, server_log: str | None, metrics: str | None, as_json: bool, **stated: Any
+) -> int:
     """Causes of slow service, ranked by the evidence of the same windows of time.
 
     Each has what supports it, what contradicts it, what could not be seen, and the one change to try next. Exit code 0: nothing of
-    severity error; 1: there is; 3: nothing could be seen.
+    severity error; 1: there is; 3: nothing could be seen. With --server-log a log is read instead: 0 it came up, 1 it failed of a known
+    error, 3 what it failed of is not known.
     """
+    if metrics is not None:
+        from vramledger.cli.diagnose_log import show_page
+
+        return show_page(metrics, run, {**stated, "server_log": server_log}, as_json=as_json)
+    if server_log is not None:
+        from vramledger.cli.diagnose_log import show_log
+
+        return show_log(server_log, run, stated, as_json=as_json)
     need_full("vram diagnose", ("duckdb", "pyarrow", "numpy", "numba", "scipy", "statsmodels"))
     from vramledger.cli.diagnose_asked import answer_of
 

@@ -28,7 +28,7 @@ from vramledger.errors import ExitCode
     multiple=True,
     metavar="FAULT",
     help="error:SHARE, reject:SHARE, reset:SHARE, stall:SHARE:TIME, garbage:SHARE, slow-drip:SHARE, "
-    "restart@TIME[:TIME], role-early, tokens-per-chunk:COUNT or no-usage; may be given again.",
+    "restart@TIME[:TIME], role-early, tokens-per-chunk:COUNT, no-usage or no-metrics@TIME; may be given again.",
 )
 @click.option(
     "--truth", type=click.Path(path_type=Path), help="Write the true times of every request there."

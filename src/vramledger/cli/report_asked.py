@@ -11,6 +11,7 @@ from vramledger.calibrate.run_deployment import Stated
 from vramledger.cli.output import show_json
 from vramledger.cli.page import write_page
 from vramledger.errors import BadInput, ExitCode
+from vramledger.frozen import frozen
 from vramledger.plan.read import read_plan
 from vramledger.plan.requirement import Requirement
 from vramledger.report.run_report.gathered import gathered
@@ -19,6 +20,8 @@ from vramledger.report.run_report.model import Report, Terms
 from vramledger.report.run_report.page import to_html
 from vramledger.report.run_report.report_json import report_json
 from vramledger.report.run_report.sealed import seal_of, sealed_runs
+from vramledger.report.series_report.model import SeriesReport
+from vramledger.report.series_report.read import is_series_folder, series_report
 from vramledger.written_file import refuse_place
 
 _DESCRIPTION: Final = "run.json"
@@ -93,8 +96,16 @@ def _report(
         with opened_bundle(paths[0]) as opened:
             runs = sealed_runs(opened.folder, found)
             return gathered(named, runs, stated, seal_of(found), terms, plan)
+    parts = [_found(number, each) for number, each in enumerate(paths, 1)]
     return gathered(
-        named, [run for each in paths for run in _runs_in(each)], stated, None, terms, plan
+        named,
+        [run for each in parts for run in each.runs],
+        stated,
+        None,
+        terms,
+        plan,
+        [each.series for each in parts if each.series is not None],
+        [each.note for each in parts if each.note],
     )
 
 
@@ -102,12 +113,30 @@ def _is_bundle(path: Path) -> bool:
     return path.is_file() or (path / MANIFEST).is_file()
 
 
-def _runs_in(path: Path) -> list[Path]:
-    """A run, or the runs of a folder of them."""
+@frozen
+class _Found:
+    """What a folder holds: one series, or runs."""
+
+    runs: tuple[Path, ...] = ()
+    series: SeriesReport | None = None
+    note: str = ""
+
+
+def _found(number: int, path: Path) -> _Found:
     if _is_bundle(path):
         raise BadInput(
             f"{path} is a bundle or a file; report a bundle by itself, and runs by their folders."
         )
     if (path / _DESCRIPTION).is_file() or not path.is_dir():
-        return [path]
-    return sorted(each.parent for each in path.glob(f"*/{_DESCRIPTION}")) or [path]
+        return _Found((path,))
+    if not is_series_folder(path):
+        return _Found(_runs_in(path))
+    series = series_report(path, f"series-{number}")
+    if series is not None:
+        return _Found(series=series)
+    return _Found(_runs_in(path), note=f"The ramp in {path} is not over, so its steps stand each by itself; vram trial resume {path} goes on with it.")  # fmt: skip
+
+
+def _runs_in(path: Path) -> tuple[Path, ...]:
+    """The runs of a folder of them; the folder itself where there is none, which is then refused."""
+    return tuple(sorted(each.parent for each in path.glob(f"*/{_DESCRIPTION}"))) or (path,)

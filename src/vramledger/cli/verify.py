@@ -30,6 +30,13 @@ from vramledger.cli.needs import need_full
     type=click.Path(path_type=Path),
     help="With --seal, a run's workload that lies elsewhere by now; may be repeated.",
 )
+@click.option(
+    "--quality",
+    "evidence",
+    multiple=True,
+    type=click.Path(path_type=Path),
+    help="With --seal, a file of evidence of quality that the plan names; may be repeated.",
+)
 @click.option("--ran-by", metavar="NAME", help="With --seal, who ran the trial.")
 @click.option("--watched-by", metavar="NAME", help="With --seal, who watched it.")
 @click.option("--sealed-by", metavar="NAME", help="With --seal, who seals it.")
@@ -60,7 +67,10 @@ def command(paths: tuple[Path, ...], *, as_json: bool, **asked: Any) -> int:
     With --seal, make one of runs. A seal proves that nothing changed since, never that the records are genuine; a buyer
     draws a challenge before the trial for that. Exit code 1 says that something is not as it was sealed, by name.
     """
-    need_full("vram verify", ("cryptography", "rfc8785", "duckdb", "pyarrow", "numpy"))
+    need_full(
+        "vram verify",
+        ("cryptography", "rfc8785", "duckdb", "pyarrow", "numpy", "scipy", "statsmodels"),
+    )
     from vramledger.cli.verify_asked import carried_out
 
     return carried_out(paths, asked, as_json=as_json)

@@ -11,6 +11,7 @@ from vramledger.errors import BadInput, ExitCode
 _MODES: Final = {"seal": "--seal", "new_key": "--new-key", "challenge": "--challenge"}
 _BELONGS: Final = {
     "workloads": ("--workload", ("seal",)),
+    "evidence": ("--quality", ("seal",)),
     "ran_by": ("--ran-by", ("seal",)),
     "watched_by": ("--watched-by", ("seal",)),
     "sealed_by": ("--sealed-by", ("seal",)),
@@ -124,10 +125,11 @@ def _seal(paths: tuple[Path, ...], asked: Mapping[str, Any]) -> Told:
         SealAsked(
             paths,
             asked["out"] or Path(f"{paths[0].resolve().name}-bundle"),
-            tuple(asked["workloads"]),
+            asked["workloads"],
             people,
             exercise=asked["exercise"],
             key=None if asked["key"] is None else read_private(Path(asked["key"])),
+            evidence=asked["evidence"],
         )
     )
     return sealed_text(sealed), sealed_json(sealed), ExitCode.HOLDS

@@ -40,6 +40,16 @@ def named_loads(text: str, name: str = "plan.yaml") -> tuple[str, ...]:
     return tuple(dict.fromkeys(file for file in found if file is not None))
 
 
+def named_evidence(text: str, name: str = "plan.yaml") -> tuple[str, ...]:
+    """The files of evidence of quality that a plan names, likewise.
+
+    Raises:
+        BadInput: it is no plan.
+    """
+    quality = _shaped(parse_yaml(text, name)).quality
+    return tuple(each for each in (quality.shadow, quality.lm_eval) if each is not None)
+
+
 def _shaped(tree: YamlText) -> "PlanPart":
     from pydantic import ValidationError
 

@@ -103,6 +103,8 @@ def _models(server: "Server", connection: Connection, request: HttpRequest) -> R
 
 def _metrics(server: "Server", connection: Connection, request: HttpRequest) -> Reply:
     del connection, request
+    if server.metrics_gone:
+        return _json({"detail": "Not Found"}, HTTPStatus.NOT_FOUND)
     return Reply(server.life.metrics(), CONTENT_TYPE)
 
 

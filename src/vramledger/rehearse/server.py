@@ -6,6 +6,7 @@ import os
 import time
 from collections.abc import Callable, Sequence
 from http import HTTPStatus
+from math import inf
 from pathlib import Path
 from typing import Final
 
@@ -62,7 +63,13 @@ class Server:
         self._timers: list[asyncio.TimerHandle] = []
         self._look: asyncio.TimerHandle | None = None
         self.ended: asyncio.Future[ExitCode] = loop.create_future()
+        self._metrics_end_s = inf
         self.life = self._new_life()
+
+    @property
+    def metrics_gone(self) -> bool:
+        """Whether a fault has taken the metrics page away."""
+        return time.monotonic() >= self._metrics_end_s
 
     @property
     def life_id(self) -> str:
@@ -81,6 +88,7 @@ class Server:
             BadInput: the address cannot be had.
         """
         await self._listen(self._options.port)
+        self._metrics_end_s = time.monotonic() + self.faults.metrics_until_s
         for outage in self.faults.outages:
             self._timers.append(self._loop.call_later(outage.at_s, self._die, outage))
         self._look = self._loop.call_later(_LOOK_S, self._end_halves)

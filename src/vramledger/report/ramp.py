@@ -3,7 +3,6 @@
 from collections.abc import Iterator
 from typing import Final
 
-from vramledger.methods.knee.search import Limit
 from vramledger.methods.measured.subject import level_said
 from vramledger.methods.ramp.found import Finding, Ramp, Stop
 from vramledger.methods.ramp.prediction import Prediction
@@ -13,7 +12,7 @@ from vramledger.report.knee_words import both, broken, knee_sentence, level
 from vramledger.report.table import table
 
 _STOPS: Final = {
-    Stop.RESTART: "the server restarted",
+    Stop.RESTART: "the server restarted or went away",
     Stop.PREEMPTION: "the server preempted requests",
     Stop.QUEUE: "the queue grew",
     Stop.CONTRACT: "the contract broke",
@@ -58,6 +57,10 @@ def _predicted(told: Prediction, axis: Axis) -> str:
     if told.level is None:
         return f"prediction  none: {told.why}"
     foreign = f" {' '.join(told.foreign)}" if told.foreign else ""
+    if told.server:
+        foreign += (
+            f" It is of another deployment than the server, which has {'; '.join(told.server)}."
+        )
     return (
         f"prediction  safe up to {level_said(told.level, axis)} in the simulation ({told.basis}); a place to start, and no "
         f"evidence.{foreign}"
@@ -66,17 +69,20 @@ def _predicted(told: Prediction, axis: Axis) -> str:
 
 def says(found: Ramp) -> Iterator[str]:
     """The finding in sentences: the safe load, what stopped the ramp, what was asked for."""
-    yield _safe(found.safe, found.axis)
+    yield _safe(found)
     yield stop_said(found)
     if found.asked is not None:
         yield _asked(found)
     yield from found.unknown
 
 
-def _safe(limit: Limit, axis: Axis) -> str:
-    if limit.held is None:
-        return "No load that was tried is safe."
-    return f"The safe load is {level(limit.held, axis)}."
+def _safe(found: Ramp) -> str:
+    limit = found.safe
+    if limit.held is not None:
+        return f"The safe load is {level(limit.held, found.axis)}."
+    if limit.failed is None and (found.halted is not None or found.interrupted):
+        return "Whether any load is safe is not known."
+    return "No load that was tried is safe."
 
 
 def stop_said(found: Ramp) -> str:

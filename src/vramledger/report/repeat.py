@@ -26,8 +26,18 @@ _TITLES: Final = {
     "output_tokens_per_s": "output tokens/s",
 }
 _SAID: Final = {Standing.HOLDS: "PASS", Standing.FAILS: "FAIL", Standing.OPEN: "INCONCLUSIVE"}
-_HEAD: Final = ("", "pooled", "mean of runs", "low", "high", "least", "most", "within", "between")
-_PAIRS: Final = ("B less A", "A", "difference", "low", "high", "")
+FIGURES_HEAD: Final = (
+    "",
+    "pooled",
+    "mean of runs",
+    "low",
+    "high",
+    "least",
+    "most",
+    "within",
+    "between",
+)
+PAIRS_HEAD: Final = ("B less A", "A", "difference", "low", "high", "")
 _RIGHT: Final = frozenset(range(1, 9))
 
 
@@ -58,7 +68,12 @@ def _side(found: SideOf) -> Iterator[str]:
         f"low to high holds the mean of the runs at {CONFIDENCE:.0%}; within is the error of one run by itself, between what "
         "runs differ by beyond it"
     )
-    yield from table(_HEAD, [_row(each) for each in found.figures if _is_shown(found, each)], _RIGHT)  # fmt: skip
+    yield from table(FIGURES_HEAD, figure_rows(found), _RIGHT)
+
+
+def figure_rows(found: SideOf) -> list[tuple[str, ...]]:
+    """A row for each figure that is known."""
+    return [_row(each) for each in found.figures if _is_shown(found, each)]
 
 
 def _contract(found: SideOf) -> Iterator[str]:
@@ -116,7 +131,7 @@ def _row(found: FigureOfRuns) -> tuple[str, ...]:
             runs.between,
         )
     )
-    return (_name(found), _number(found.pooled), *map(_number, cells))
+    return (figure_name(found), _number(found.pooled), *map(_number, cells))
 
 
 def _compared(found: Compared) -> Iterator[str]:
@@ -127,20 +142,26 @@ def _compared(found: Compared) -> Iterator[str]:
     if not found.differences:
         yield "No difference is told of fewer than two pairs."
         return
-    yield from table(_PAIRS, [_difference(each) for each in found.differences], _RIGHT - {5})
+    yield from table(PAIRS_HEAD, [difference_row(each) for each in found.differences], _RIGHT - {5})
 
 
-def _difference(found: Difference) -> tuple[str, ...]:
+def difference_row(found: Difference) -> tuple[str, ...]:
+    """B less A, with its interval."""
     pairs = found.pairs
     words = "differs" if found.told else _undecided(found.more)
-    return (_name(found), *map(_number, (found.base, pairs.mean, pairs.low, pairs.high)), words)
+    return (
+        figure_name(found),
+        *map(_number, (found.base, pairs.mean, pairs.low, pairs.high)),
+        words,
+    )
 
 
 def _undecided(more: int | None) -> str:
     return "no difference told" + (f"; {more:,} more pairs would tell it" if more else "")
 
 
-def _name(found: FigureOfRuns | Difference) -> str:
+def figure_name(found: FigureOfRuns | Difference) -> str:
+    """``TTFT p95``."""
     return " ".join(part for part in (_TITLES[found.name], found.statistic) if part)
 
 

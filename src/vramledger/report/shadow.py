@@ -7,10 +7,11 @@ from vramledger.methods.shadow.figures import Figures
 from vramledger.methods.shadow.intervals import Estimate
 from vramledger.methods.shadow.result import Shadow
 from vramledger.methods.shadow.side import Told
+from vramledger.report.estimate import banded, nats, percent
+from vramledger.report.same_text import same_text_lines
 from vramledger.report.table import table
 
 HEAD: Final = ("", "B against A", "A against itself")
-_UNKNOWN: Final = "not known"
 
 
 def shadow_text(found: Shadow) -> str:
@@ -24,6 +25,7 @@ def shadow_text(found: Shadow) -> str:
         "",
         *table(HEAD, rows(found), frozenset({1, 2})),
         "",
+        *same_text_lines(found.same_text),
         *(f"note: {each}" for each in notes(found)),
     ]
     return "\n".join(lines)
@@ -38,6 +40,8 @@ def side_line(told: Told) -> str:
 def asked_line(found: Shadow) -> str:
     """How many prompts, and how they were put."""
     style = found.style
+    if style is None:
+        return f"{found.answered} of {found.requests} requests at temperature 0 answered by both ({found.source})"
     return (
         f"{found.answered} of {found.requests} prompts answered by both ({found.source}), {style.api}, up to "
         f"{style.max_tokens} tokens, temperature 0"
@@ -86,45 +90,30 @@ def _failures(side: str, errors: Mapping[str, int]) -> Iterator[str]:
 
 def _median(found: Figures) -> str:
     """Of the first difference, which may lie beyond the ends of the answers."""
-    return _banded(found.first_difference, _whole)
-
-
-def _banded(found: Estimate, show: Callable[[float], str]) -> str:
-    if found.value is None:
-        return "not reached" if found.low is None else f"beyond {show(found.low)}"
-    low = show(found.low) if found.low is not None else _UNKNOWN
-    high = show(found.high) if found.high is not None else _UNKNOWN
-    return f"{show(found.value)} ({low}..{high})"
-
-
-def _percent(value: float) -> str:
-    return f"{value:.2%}"
-
-
-def _nats(value: float) -> str:
-    return f"{value:.4f}"
+    return banded(found.first_difference, _whole)
 
 
 def _whole(value: float) -> str:
     return f"{value:.0f}"
 
 
-def _signed(value: float) -> str:
+def signed(value: float) -> str:
+    """A difference."""
     return f"{value:+.1f}"
 
 
 def _distribution(found: Figures, which: Estimate) -> str:
-    return _banded(which, _nats) if found.places else "not told"
+    return banded(which, nats) if found.places else "not told"
 
 
 _ROWS: Final[tuple[tuple[str, Callable[[Figures], str]], ...]] = (
-    ("{unit} that agree, in equal context", lambda f: _banded(f.token_agreement, _percent)),
-    ("{unit} before the first difference", lambda f: _banded(f.kept, _percent)),
-    ("answers exactly the same", lambda f: _banded(f.exact, _percent)),
+    ("{unit} that agree, in equal context", lambda f: banded(f.token_agreement, percent)),
+    ("{unit} before the first difference", lambda f: banded(f.kept, percent)),
+    ("answers exactly the same", lambda f: banded(f.exact, percent)),
     ("half have parted by place", _median),
     ("KL of the next token, nats, at least", lambda f: _distribution(f, f.kl)),
     ("Jensen-Shannon, nats, at least", lambda f: _distribution(f, f.js_low)),
     ("Jensen-Shannon, nats, at most", lambda f: _distribution(f, f.js_high)),
-    ("longer by tokens an answer", lambda f: _banded(f.longer, _signed)),
+    ("longer by tokens an answer", lambda f: banded(f.longer, signed)),
     ("prompts", lambda f: str(f.pairs)),
 )

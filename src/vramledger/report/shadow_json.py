@@ -5,13 +5,15 @@ from typing import Any, Final
 
 from vramledger.methods.shadow.evidence import SCHEMA
 from vramledger.methods.shadow.figures import Figures
-from vramledger.methods.shadow.intervals import Estimate
 from vramledger.methods.shadow.pair import Pair
 from vramledger.methods.shadow.result import Shadow
+from vramledger.methods.shadow.side import Style
+from vramledger.report.estimate_json import DIGITS, estimate
 from vramledger.report.number import rounded
+from vramledger.report.same_text_json import same_text_json
 
-_DIGITS: Final = 6
-_BOOTSTRAP: Final = "bootstrap over prompts, 95 %"
+BOOTSTRAP: Final = "bootstrap over prompts, 95 %"
+BLOCKS: Final = "blocks in time, 95 %"
 _NO_UPPER: Final = "the likeliest tokens alone do not bound it above; the Jensen-Shannon divergence is bounded on both sides"
 
 
@@ -23,7 +25,7 @@ def basis_of(found: Shadow) -> str:
 def shadow_json(found: Shadow) -> dict[str, Any]:
     """No text and no token stands in it, unless texts were kept."""
     basis = basis_of(found)
-    judged = found.verdict
+    judged, drawn = found.verdict, BOOTSTRAP if found.style is not None else BLOCKS
     return {
         "schema": SCHEMA,
         "basis": basis,
@@ -38,10 +40,7 @@ def shadow_json(found: Shadow) -> dict[str, Any]:
         "asked": {
             "prompts": found.source,
             "prompts_sha256": found.prompts_sha256,
-            "api": found.style.api,
-            "max_tokens": found.style.max_tokens,
-            "top_logprobs": found.style.top,
-            "seed": found.style.seed,
+            **_style(found.style),
         },
         "requests": {
             "asked": found.requests,
@@ -51,55 +50,57 @@ def shadow_json(found: Shadow) -> dict[str, Any]:
         },
         "errors": {"a": dict(found.errors_a), "b": dict(found.errors_b)},
         "unit": found.unit,
-        **_figures(found.found, basis),
-        "noise": {**_figures(found.noise, basis), "p_value": found.noise_p},
+        **_figures(found.found, basis, drawn),
+        "noise": {**_figures(found.noise, basis, drawn), "p_value": found.noise_p},
         "prompt_tokens_differ": found.prompt_tokens_differ,
         "remarks": list(found.remarks),
         "compared": [_pair(each) for each in found.pairs],
         "texts": [{"number": place, **asdict(each)} for place, each in found.texts.items()],
+        "same_text": same_text_json(found.same_text, basis),
+        "mirror": None,
     }
 
 
-def _figures(found: Figures, basis: str) -> dict[str, Any]:
+def _style(style: Style | None) -> dict[str, Any]:
+    """How requests were put; live traffic was put as it came."""
     return {
-        "token_agreement": _estimate(
-            found.token_agreement, basis, f"{_BOOTSTRAP}; the exact interval where it is wider"
+        "api": None if style is None else style.api,
+        "max_tokens": None if style is None else style.max_tokens,
+        "top_logprobs": None if style is None else style.top,
+        "seed": None if style is None else style.seed,
+    }
+
+
+def _figures(found: Figures, basis: str, drawn: str) -> dict[str, Any]:
+    """`drawn` names what the intervals come from."""
+    return {
+        "token_agreement": estimate(
+            found.token_agreement, basis, f"{drawn}; the exact interval where it is wider"
         ),
-        "token_agreement_with_failures": rounded(found.pessimistic, _DIGITS),
-        "kept_tokens": _estimate(found.kept, basis, _BOOTSTRAP),
-        "exact": _estimate(found.exact, basis, "Wilson, 95 %"),
+        "token_agreement_with_failures": rounded(found.pessimistic, DIGITS),
+        "kept_tokens": estimate(found.kept, basis, drawn),
+        "exact": estimate(found.exact, basis, "Wilson, 95 %" if drawn == BOOTSTRAP else drawn),
         "parted": found.parted,
-        "first_divergence_median": _estimate(
+        "first_divergence_median": estimate(
             found.first_difference, basis, "Kaplan-Meier, log-log interval, 95 %"
         ),
         "kl": {
-            **_estimate(found.kl, basis, f"lower bound, tails lumped; {_BOOTSTRAP}"),
+            **estimate(found.kl, basis, f"lower bound, tails lumped; {drawn}"),
             "upper": None,
             "upper_reason": _NO_UPPER,
             "places": found.places,
-            "unlisted_mass": _value(found.unlisted),
+            "unlisted_mass": rounded(found.unlisted.value, DIGITS),
         },
         "js": {
-            "lower": _estimate(found.js_low, basis, f"tails lumped; {_BOOTSTRAP}"),
-            "upper": _estimate(found.js_high, basis, f"tails disjoint; {_BOOTSTRAP}"),
+            "lower": estimate(found.js_low, basis, f"tails lumped; {drawn}"),
+            "upper": estimate(found.js_high, basis, f"tails disjoint; {drawn}"),
         },
         "lengths": {
             "a_mean_tokens": rounded(found.length_a),
             "b_mean_tokens": rounded(found.length_b),
-            "difference_tokens": _estimate(found.longer, basis, f"paired, B less A; {_BOOTSTRAP}"),
+            "difference_tokens": estimate(found.longer, basis, f"paired, B less A; {drawn}"),
         },
     }
-
-
-def _estimate(found: Estimate, basis: str, source: str) -> dict[str, Any]:
-    if found.value is None:
-        return {"value": None, "low": rounded(found.low), "high": None, "reason": found.reason}
-    low, high = (rounded(each, _DIGITS) for each in (found.low, found.high))
-    return {"value": _value(found), "low": low, "high": high, "basis": basis, "source": source}
-
-
-def _value(found: Estimate) -> float | None:
-    return rounded(found.value, _DIGITS)
 
 
 def _pair(found: Pair) -> dict[str, Any]:
@@ -110,5 +111,5 @@ def _pair(found: Pair) -> dict[str, Any]:
         "exact": found.exact,
         "length_a_tokens": found.length_a,
         "length_b_tokens": found.length_b,
-        "kl": rounded(found.kl_low / found.places, _DIGITS) if found.places else None,
+        "kl": rounded(found.kl_low / found.places, DIGITS) if found.places else None,
     }

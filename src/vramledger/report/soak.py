@@ -14,7 +14,7 @@ VERDICTS: Final = {
     Standing.GROWS: "GROWS",
     Standing.OPEN: "INCONCLUSIVE",
 }
-_HEAD: Final = ("figure", "mean", "growth over the soak", "95 %", "a day", "p (Holm)", "")
+GROWTH_HEAD: Final = ("figure", "mean", "growth over the soak", "95 %", "a day", "p (Holm)", "")
 _MIB: Final = GIB / 1024
 
 
@@ -22,8 +22,8 @@ def soak_text(found: Soak) -> str:
     """The answer as lines of text."""
     verdict = "STOPPED" if found.interrupted else VERDICTS[found.standing]
     lines = [f"{verdict}: {' '.join(says(found))}", ""]
-    rows = [_row(each) for each in found.growths]
-    lines += table(_HEAD, rows, frozenset({1, 2, 3, 4, 5})) if rows else []
+    rows = [growth_row(each) for each in found.growths]
+    lines += table(GROWTH_HEAD, rows, frozenset({1, 2, 3, 4, 5})) if rows else []
     lines += [
         f"{name}  {ramp_said(level)}" for name, level in zip(RAMPS, found.safe_loads, strict=False)
     ]
@@ -41,7 +41,7 @@ def says(found: Soak) -> Iterator[str]:
                 f"{amount(each, each.a_day or 0.0)} a day."
             )
     if found.restarts:
-        yield f"The server restarted in {found.restarts} of {len(found.segments)} segments."
+        yield f"The server restarted or was away in {found.restarts} of {len(found.segments)} segments."
     if found.safe_falls:
         first, last = ramp_said(found.safe_loads[0]), ramp_said(found.safe_loads[-1])
         yield f"The safe load fell: {first} at the start, {last} at the end."
@@ -83,7 +83,8 @@ def ramp_said(level: float | None) -> str:
     return "no load safe" if level is None else f"{level:g} in flight safe"
 
 
-def _row(each: Growth) -> tuple[str, ...]:
+def growth_row(each: Growth) -> tuple[str, ...]:
+    """A figure with its growth, the interval, and what is said of it."""
     found = each.trend
     if found is None or each.p is None:
         return (each.measure.title, "-", "-", "-", "-", "-", str(each.standing))

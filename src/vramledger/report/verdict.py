@@ -1,7 +1,7 @@
 """A verdict for a terminal: the whole first, then scenario by scenario."""
 
 from collections.abc import Iterator
-from math import isinf
+from math import inf, isinf
 from typing import Final
 
 from vramledger.accept.verdict import Line, ScenarioVerdict, Verdict
@@ -42,7 +42,38 @@ def _scenario(found: ScenarioVerdict) -> Iterator[str]:
                 if each.asked is not None and each.reached is not None]  # fmt: skip
         if told:
             yield flat(f"  load reached of asked: {'; '.join(told)}")
+    yield from _work(found)
+    yield from _groups(found)
     yield from (flat(f"  {each}") for each in found.notes)
+
+
+def _work(found: ScenarioVerdict) -> Iterator[str]:
+    work = found.work
+    if work.good_per_hour is None or work.good_low is None or work.good_high is None:
+        return
+    said = f"  goodput {work.good_per_hour:,.0f} requests an hour ({work.good_low:,.0f} to {work.good_high:,.0f})"
+    if work.good_tokens_per_hour is not None:
+        said += f", {work.good_tokens_per_hour:,.0f} output tokens an hour"
+    if work.lost_share is not None:
+        said += f"; {work.lost_share:.1%} of all tokens went to requests that did not count"
+    yield said
+
+
+def _groups(found: ScenarioVerdict) -> Iterator[str]:
+    """Of a table with more than one row each."""
+    kinds = [each.of for each in found.groups]
+    for each in found.groups:
+        if kinds.count(each.of) < 2:
+            continue
+        what = f"tenant {each.name}" if each.of == "tenant" else f"{each.name} {each.of} tokens"
+        told = ", ".join(f"{name} {_seconds(value)}" for name, value in each.figures)
+        yield flat(
+            f"  {what}: {each.offered:,} offered, {each.ok:,} ok, {each.good:,} good; {told}"
+        )
+
+
+def _seconds(value: float | None) -> str:
+    return "none" if value is None else shown(value, "s")
 
 
 def line_text(line: Line) -> str:
@@ -51,12 +82,14 @@ def line_text(line: Line) -> str:
         return f"{line.name}: {line.reason}" if line.reason else line.name
     said = f"{line.name}: {shown(line.value, line.unit)}"
     if line.low is not None and line.high is not None:
-        said += f" ({_interval(line.low, line.high, line.unit)})"
+        said += f" ({interval(line.low, line.high, line.unit)})"
     return f"{said}; {line.reason}" if line.reason else said
 
 
-def _interval(low: float, high: float, unit: str) -> str:
-    """Between two ends, of which either may be open."""
+def interval(low: float, high: float, unit: str) -> str:
+    """Between two ends, of which either may be open, or lie among failures."""
+    if low == inf:
+        return "all of it among failures"
     if isinf(low) and isinf(high):
         return "no bounds"
     if isinf(high):

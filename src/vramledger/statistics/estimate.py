@@ -135,8 +135,8 @@ def percentile_of(
         return None
     at = _order_statistics(values)
     value = at(share)
-    kept = (values <= value).astype(np.float64)
-    found = ratio(kept) if sizes is None else ratio(_sums(kept, sizes), sizes)
+    kept = values <= value
+    found = ratio(kept.astype(np.float64)) if sizes is None else ratio(_sums(kept, sizes), sizes)
     independent = _independent(found, float(len(values)), level)
     ends = _ends(min(max(share, 0.0), 1.0), independent, level)
     low = at(ends.low) if (1 - share) ** independent <= (1 - level) / 2 else -inf
@@ -147,13 +147,14 @@ def percentile_of(
     )
 
 
-def _sums(kept: "Floats", sizes: "Floats") -> "Floats":
-    """Of the values of each entry."""
+def _sums(kept: "Numbers", sizes: "Floats") -> "Floats":
+    """Of the values of each entry, which may have none."""
     import numpy as np
 
-    ends = np.concatenate([[0.0], np.cumsum(kept)])
-    edges = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
-    found: Floats = ends[edges[1:]] - ends[edges[:-1]]
+    some = sizes > 0
+    begins = (np.cumsum(sizes) - sizes)[some].astype(np.int64)
+    found: Floats = np.zeros(len(sizes))
+    found[some] = np.add.reduceat(kept, begins, dtype=np.float64)
     return found
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from vramledger.methods.shadow.figures import Figures, figures_of
-from vramledger.methods.shadow.intervals import agreement, median_first_difference, share
+from vramledger.methods.shadow.intervals import ByPrompt, agreement, median_first_difference, share
 from vramledger.methods.shadow.pair import Pair
 from vramledger.methods.shadow.verdict import noise_p, verdict_on
 
@@ -91,7 +91,7 @@ def figures(parted: int, of: int, at: int = 4, failed: int = 0) -> Figures:
     pairs = [
         pair(number, at if number < parted else 32, parted=number < parted) for number in range(of)
     ]
-    return figures_of(pairs, failed, 0)
+    return figures_of(pairs, failed, ByPrompt(0))
 
 
 def test_a_threshold_within_the_interval_decides_nothing_and_the_prompts_needed_are_named() -> None:
@@ -135,7 +135,7 @@ def test_two_runs_of_one_server_are_told_apart_no_more_often_than_the_level_says
 
 
 def test_nothing_answered_is_no_verdict() -> None:
-    found = verdict_on(figures_of([], 9, 0), figures_of([], 0, 0), 0.9)
+    found = verdict_on(figures_of([], 9, ByPrompt(0)), figures_of([], 0, ByPrompt(0)), 0.9)
     assert (found.verdict, found.reason) == (
         "INCONCLUSIVE",
         "No two answers have a token to compare.",

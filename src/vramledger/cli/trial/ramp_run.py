@@ -53,7 +53,7 @@ def resume_ramp(folder: Path, *, close: bool, as_json: bool) -> int:
     """
     content = read_kept(folder)
     told = content.get("prediction")
-    prediction = None if told is None else Prediction(told["level"], told["basis"], told["why"] or "", tuple(told["foreign"]))  # fmt: skip
+    prediction = None if told is None else Prediction.from_json(told)
     asked = ramp_asked(from_kept(content["asked"]), prediction)
     if workload_hash(asked) != content.get("workload_sha256"):
         raise BadInput(

@@ -18,25 +18,37 @@ _LIMITS: Final = (  # option, least, most
 )
 
 
+_OF_A_MIRROR: Final = ("listen", "share", "for_", "within", "grace", "pass_keys")
+
+
+def refuse_mirror_options(stated: frozenset[str]) -> None:
+    """Without --mirror its options mean nothing.
+
+    Raises:
+        BadInput: one was given.
+    """
+    for name in _OF_A_MIRROR:
+        if name in stated:
+            raise BadInput(f"{option(name)} belongs to a mirror; add --mirror, or leave it out.")
+
+
+def option(name: str) -> str:
+    """The option of that name."""
+    return f"--{name.rstrip('_').replace('_', '-')}"
+
+
 def shadow_asked(given: Mapping[str, Any]) -> ShadowAsked:
     """What the options ask.
 
     Raises:
         BadInput: they contradict each other, or one is out of range.
     """
-    for name, least, most in _LIMITS:
-        if not least <= given[name] <= most:
-            option = f"--{name.replace('_', '-')}"
-            raise BadInput(f"{option} is {given[name]:g}; take {least:,} to {most:,}.")
+    check_limits(given)
     _check_sides(given)
-    timeout = seconds(given["timeout"])
-    if not 0 < timeout <= 86_400:
-        raise BadInput(
-            f"--timeout {given['timeout']} is out of range; take more than 0 and at most a day."
-        )
+    timeout = timeout_of(given)
     return ShadowAsked(
-        a=_side(given, "a"),
-        b=_side(given, "b"),
+        a=side_of(given, "a"),
+        b=side_of(given, "b"),
         recorded=given["a_recorded"],
         prompts=given["prompts"],
         requests=given["requests"],
@@ -46,8 +58,9 @@ def shadow_asked(given: Mapping[str, Any]) -> ShadowAsked:
         repeat=given["repeat_a"],
         top=given["top_logprobs"],
         seed=given["seed"],
-        threshold=_threshold(given["plan"], given["min_agreement"]),
+        threshold=threshold_of(given["plan"], given["min_agreement"]),
         keep_text=given["keep_text"],
+        same_text=given["same_text"],
         timeout_s=timeout,
     )
 
@@ -74,7 +87,37 @@ def _check_sides(given: Mapping[str, Any]) -> None:
         )
 
 
-def _side(given: Mapping[str, Any], side: str) -> ServerAsked | None:
+def check_limits(given: Mapping[str, Any]) -> None:
+    """Numbers that mean nothing.
+
+    Raises:
+        BadInput: one is out of range.
+    """
+    for name, least, most in _LIMITS:
+        if not least <= given[name] <= most:
+            raise BadInput(f"{option(name)} is {given[name]:g}; take {least:,} to {most:,}.")
+
+
+def timeout_of(given: Mapping[str, Any]) -> float:
+    """Most seconds for an answer.
+
+    Raises:
+        BadInput: it is out of range.
+    """
+    timeout = seconds(given["timeout"])
+    if not 0 < timeout <= 86_400:
+        raise BadInput(
+            f"--timeout {given['timeout']} is out of range; take more than 0 and at most a day."
+        )
+    return timeout
+
+
+def side_of(given: Mapping[str, Any], side: str) -> ServerAsked | None:
+    """One server, None where none is named.
+
+    Raises:
+        BadInput: two places are named for its key.
+    """
     url = given[side]
     if url is None:
         return None
@@ -84,7 +127,12 @@ def _side(given: Mapping[str, Any], side: str) -> ServerAsked | None:
     return ServerAsked(url, given[f"model_{side}"], env, file)
 
 
-def _threshold(plan: Path | None, stated: float | None) -> float | None:
+def threshold_of(plan: Path | None, stated: float | None) -> float | None:
+    """The agreement asked for, None where none is.
+
+    Raises:
+        BadInput: it is no share, or the plan states none.
+    """
     if stated is not None:
         if not 0 < stated <= 1:
             raise BadInput(

@@ -16,6 +16,10 @@ from vramledger.report.shadow import shadow_text
 from vramledger.report.shadow_json import basis_of, shadow_json
 from vramledger.written_file import refuse_place
 
+_NEXT: Final = {
+    True: "Compare with --a-recorded {path} --b URL.",
+    False: "Interrupted: the same command goes on with the rest.",
+}
 _CODES: Final = {PASS: ExitCode.HOLDS, FAIL: ExitCode.DOES_NOT_HOLD}
 
 
@@ -23,7 +27,7 @@ def recorded(asked: ShadowAsked, path: Path, *, as_json: bool) -> ExitCode:
     """A's answers into a file."""
     refuse_place(path, _read_from(asked), "--record")
     with progress_shown("Answers", "answers") as progress:
-        recording, whole = record_answers(asked, progress)
+        recording, whole = record_answers(asked, progress, path)
     write_recording(path, recording)
     answers = [*recording.answers, *recording.again]
     ok = sum(each is not None and each.ok for each in answers)
@@ -32,9 +36,7 @@ def recorded(asked: ShadowAsked, path: Path, *, as_json: bool) -> ExitCode:
             "schema": "vramledger.shadow-record/1", "file": str(path), "requests": len(answers), "answered": ok,
         })  # fmt: skip
     else:
-        show(
-            f"Wrote {path}: {ok} of {len(answers)} answers. Compare with --a-recorded {path} --b URL."
-        )
+        show(f"Wrote {path}: {ok} of {len(answers)} answers. {_NEXT[whole].format(path=path)}")
     if not whole:
         return ExitCode.INTERRUPTED
     return ExitCode.HOLDS if ok else ExitCode.CANNOT_KNOW
@@ -55,7 +57,7 @@ def told(found: Shadow, out: Path | None, html: Path | None, *, as_json: bool) -
     """Print and write a result."""
     document = shadow_json(found)
     if out is not None:
-        _write(out, document)
+        write_result(out, document)
     if html is not None:
         from vramledger.report.shadow_html.page import to_html
 
@@ -73,7 +75,12 @@ def _read_from(asked: ShadowAsked) -> list[Path]:
     return [each for each in (asked.prompts, asked.recorded) if each is not None]
 
 
-def _write(path: Path, document: dict[str, Any]) -> None:
+def write_result(path: Path, document: dict[str, Any]) -> None:
+    """The result as a file that appears whole.
+
+    Raises:
+        BadInput: it cannot be written.
+    """
     import json
 
     from vramledger.record.durable import replace_file

@@ -41,6 +41,15 @@ def read_cache_configs(source: str) -> tuple[CacheConfig, ...]:
         BadInput: the page cannot be read or is no metrics page.
         CannotKnow: it is one, but carries no cache configuration.
     """
+    return parse_cache_configs(*page_text(source))
+
+
+def page_text(source: str) -> tuple[str, str]:
+    """A page's text and its name without a password, from a file or an ``http(s)://`` address.
+
+    Raises:
+        BadInput: it cannot be read.
+    """
     where = without_password(source)
     if source.startswith(("http://", "https://")):
         page = _fetch(source, where)
@@ -48,7 +57,7 @@ def read_cache_configs(source: str) -> tuple[CacheConfig, ...]:
         raise BadInput(f"{where} is no address of a web page; give an http:// address or a file.")
     else:
         page = read_bytes(Path(source), _LARGEST_PAGE, "a metrics page")
-    return parse_cache_configs(page.decode("utf-8", errors="replace"), where)
+    return page.decode("utf-8", errors="replace"), where
 
 
 def parse_cache_configs(text: str, where: str) -> tuple[CacheConfig, ...]:

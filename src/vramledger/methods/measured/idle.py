@@ -13,6 +13,8 @@ from vramledger.trial.sampling.target import Target
 
 LIMIT_S: Final = 120.0
 _EVERY_S: Final = 0.25
+_ANSWERED: Final = "http_4"
+_LOOKS: Final = 8  # in a row, after which such an answer is taken for lasting
 _BUSY: Final = ("running", "waiting")
 
 
@@ -32,12 +34,15 @@ def await_idle(
     limit_s: float = LIMIT_S,
     sleep: Callable[[float], None] = time.sleep,
 ) -> Idle:
-    """Look at the metrics page until nothing runs and nothing waits, or the time is over."""
+    """Look at the metrics page until nothing runs and nothing waits, or the time is over.
+
+    A server that answers again and again that it has no such page does not tell.
+    """
     began, clock = time.monotonic(), Clock(time.monotonic_ns())
     if url is None:
         return Idle(None, 0.0, {}, "the server has no metrics page")
     levels: Mapping[str, float] = {}
-    why = ""
+    why, untold = "", 0
     with closing(ServerPage(Target(SERVER, url, headers))) as page:
         while True:
             try:
@@ -50,6 +55,10 @@ def await_idle(
                 why = f"{sum(told):,.0f} requests run or wait there still"
             except Missed as missed:
                 why = f"its metrics page cannot be read: {missed.why}"
+                answered = missed.error_class.startswith(_ANSWERED)
+                untold = untold + 1 if answered else 0
+                if untold >= _LOOKS:
+                    return Idle(None, time.monotonic() - began, {}, why)
             if time.monotonic() - began > limit_s:
                 return Idle(False, time.monotonic() - began, levels, why)
             sleep(_EVERY_S)

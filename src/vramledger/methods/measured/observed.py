@@ -33,6 +33,7 @@ _LATE: Final = (
 _NEARLY_ALL: Final = 0.9
 _CHANCE: Final = 0.05
 _RESTARTED: Final = "server_restarted"
+_REFUSED: Final = "connect_refused"
 
 
 @frozen
@@ -81,7 +82,8 @@ def read_observation(folder: "Path", level: float, judging: Judging) -> Read:
         took_s=summary.rates.seconds or 0.0,
         notes=(*((_LATE,) if full else late), *_notes(summary)),
         unsure=(not late and changed_by_chance(run, contract, len(found)))
-        or _few_preemptions(summary),
+        or _few_preemptions(summary)
+        or bool(gone(summary)),  # another play tells whether it was the load
     )
     return Read(
         seen,
@@ -99,6 +101,18 @@ def _in_flight(summary: Summary, level: float) -> bool:
     """
     running, waiting = (summary.server.levels[name].p50 for name in ("running", "waiting"))
     return running is not None and running + (waiting or 0.0) >= _NEARLY_ALL * level
+
+
+def gone(summary: Summary) -> str:
+    """How the server went away while the load was sent; empty where it stayed.
+
+    It answered before the load began, so that whoever refuses a connection afterwards has gone.
+    """
+    restarts = sum(each.event == _RESTARTED for each in summary.story.events)
+    if restarts:
+        return f"{restarts} times" if restarts > 1 else "once"
+    refused = sum(each.count for each in summary.errors if each.name == _REFUSED)
+    return f"it was away for {refused:,} requests" if refused else ""
 
 
 def _few_preemptions(summary: Summary) -> bool:
@@ -150,9 +164,8 @@ def _stops(
         growth = queue_growth(run, found)
         holds = None if growth.grows is None else not growth.grows
         yield Check(QUEUE, growth.said, holds)
-    restarts = sum(each.event == _RESTARTED for each in summary.story.events)
-    if restarts:
-        yield Check(STAYS, f"{restarts} times" if restarts > 1 else "once", holds=False)
+    if went := gone(summary):
+        yield Check(STAYS, went, holds=False)
 
 
 def _line(promise: Promise, *, late: bool) -> Check:

@@ -67,7 +67,6 @@ def ramp(asked: RampAsked, folder: Path, watch: Watch, keep: Callable[[Step], No
         points=probes.points,
         steps=tuple(subject.steps),
         asked=asked.least,
-        prediction=asked.prediction,
         **_about(asked, subject.steps),
         **ended,
     )
@@ -87,9 +86,14 @@ def _about(asked: RampAsked, steps: list[Step]) -> dict[str, Any]:
     from vramledger.record.document import Origin
 
     about: dict[str, str | None] = {"workload": asked.trial.part.workload.name}
+    predicted = asked.prediction
     if not steps:
-        return {"about": about}
+        return {"about": about, "prediction": predicted}
     told = read_description(steps[0].folder)
     seen = told.in_effect
     about |= {"engine": seen.engine, "engine_version": seen.engine_version, "model": seen.model}
-    return {"about": about, "rehearsed": told.origin is Origin.REHEARSED}
+    return {
+        "about": about,
+        "rehearsed": told.origin is Origin.REHEARSED,
+        "prediction": None if predicted is None else predicted.beside(seen),
+    }

@@ -5,8 +5,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TypeAlias
 
-from vramledger.errors import CannotKnow
-from vramledger.methods.repeated.series import Attempt, Series, attempts, names
+from vramledger.errors import CannotKnow, VramError
+from vramledger.methods.repeated.series import Attempt, Series, attempts, counted, names
 from vramledger.methods.repeated.turns import Side, Turn
 from vramledger.trial.conduct.asked import TrialAsked
 from vramledger.trial.conduct.conduct import conduct
@@ -32,7 +32,14 @@ def conduct_all(
         if any(each.counts for each in attempts(folder, turn)):
             continue
         watch.phase(f"{turn.name}, {place} of {count}")
-        attempt = _made(turn, replace(asked[turn.side], seed=turn.seed), folder, watch)
+        try:
+            attempt = _made(turn, replace(asked[turn.side], seed=turn.seed), folder, watch)
+        except VramError as error:
+            if (made := len(counted(folder, series))) == 0:
+                raise
+            raise CannotKnow(
+                f"{made} of {count} runs are made and the next was not: {error} The same command goes on."
+            ) from None
         done()
         if attempt.ended is Ended.INTERRUPTED:
             return False

@@ -27,6 +27,7 @@ class Answer:
     """What came of one request. `error` is a fixed word, "ok" for an answer; `text` is never written unless asked for.
 
     `unit` says what a step is: "tokens" where the server told them, "words" where only the text came.
+    `prompt_ids` and `ids` are the tokens of the prompt and the answer by number, where the server told them; they are never written.
     """
 
     error: str
@@ -36,6 +37,8 @@ class Answer:
     output_tokens: int | None = None
     unit: str = "tokens"
     text: str = field(default="", repr=False)
+    prompt_ids: tuple[int, ...] = field(default=(), repr=False)
+    ids: tuple[int, ...] = field(default=(), repr=False)
 
     @property
     def ok(self) -> bool:
@@ -48,6 +51,6 @@ class Answer:
         return len(self.steps) if self.output_tokens is None else self.output_tokens
 
 
-def token_hash(token: bytes) -> str:
-    """What stands for a token. Whoever has the tokenizer can find the token again: it hides no text from them."""
-    return blake2b(token, digest_size=_BYTES).hexdigest()
+def token_hash(token: bytes, key: bytes = b"") -> str:
+    """What stands for a token. Without a key, whoever has the tokenizer can find the token again: it hides no text from them."""
+    return blake2b(token, digest_size=_BYTES, key=key).hexdigest()

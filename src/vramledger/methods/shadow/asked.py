@@ -19,7 +19,8 @@ class ServerAsked:
 class ShadowAsked:
     """One comparison. Of the sides either `a` or `recorded` is there; without `b`, A's answers are recorded only.
 
-    `repeat` is the share of the prompts that A answers twice, 0..1; `timeout_s` is for one answer.
+    `repeat` is the share of the prompts that A answers twice, 0..1; `timeout_s` is for one answer; `same_text` has both read A's answers, where
+    they tell what they hold of a text.
     """
 
     a: ServerAsked | None
@@ -35,4 +36,5 @@ class ShadowAsked:
     seed: int = 0
     threshold: float | None = None
     keep_text: bool = False
+    same_text: bool = True
     timeout_s: float = 300.0

@@ -1,51 +1,110 @@
 """Every prompt to its server, some at a time, until all have ended or somebody interrupts."""
 
 from collections.abc import Callable, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor, wait
+from threading import Condition, Thread
+from typing import Any, Final, Generic, Protocol, TypeVar
 
-from vramledger.methods.shadow.answer import Answer
-from vramledger.methods.shadow.prompts import Prompt
-from vramledger.methods.shadow.side import Side, Style
+from vramledger.methods.shadow.side import Side
 
 Ended = Callable[[], None]
+_PATIENCE_S: Final = 0.3  # for threads whose connections were just closed
 
 
-class Asking:
-    """Requests to one server under way, `at_once` at a time; answers come by the place of the prompt in the list."""
-
-    def __init__(
-        self, side: Side, prompts: Sequence[Prompt], style: Style, at_once: int, ended: Ended
-    ) -> None:
-        self._pool = ThreadPoolExecutor(at_once, thread_name_prefix="shadow")
-        self._futures = [self._pool.submit(side.answer, each, style) for each in prompts]
-        for each in self._futures:
-            each.add_done_callback(lambda _: ended())
+class Ending(Protocol):
+    """How a request ended."""
 
     @property
-    def futures(self) -> list["Future[Answer]"]:
-        """One a prompt, in order."""
-        return self._futures
+    def ok(self) -> bool:
+        """Whether there is an answer."""
+
+
+Q = TypeVar("Q")
+E = TypeVar("E", bound=Ending)
+
+
+class Asking(Generic[Q, E]):
+    """Questions that `ask` puts to a side, `at_once` at a time; answers come by the place of the question in the list.
+
+    They wait in threads that do not keep the program alive: a server that hangs holds nobody up.
+    """
+
+    def __init__(
+        self, side: Side, ask: Callable[[Q], E], questions: Sequence[Q], at_once: int, ended: Ended
+    ) -> None:
+        self._side, self._ask, self._questions, self._ended = side, ask, questions, ended
+        self._answers: list[E | None] = [None] * len(questions)
+        self._next = 0
+        self._stopped = False
+        self._error: Exception | None = None
+        self._changed = Condition()
+        self._running = min(at_once, len(questions))
+        for _ in range(self._running):
+            Thread(target=self._work, name="shadow", daemon=True).start()
+
+    def wait(self) -> None:
+        """Until every question has its answer.
+
+        Raises:
+            Exception: what an answer could not be made of.
+        """
+        with self._changed:
+            self._changed.wait_for(lambda: not self._running)
+        if self._error is not None:
+            raise self._error
 
     def stop(self) -> None:
-        """Send no more; what is under way comes to its end."""
-        self._pool.shutdown(wait=True, cancel_futures=True)
+        """Send no more and cut what is under way, which then counts as not asked."""
+        with self._changed:
+            self._stopped = True
+        self._side.cut()
+        with self._changed:
+            self._changed.wait_for(lambda: not self._running, _PATIENCE_S)
 
-    def answers(self) -> list[Answer | None]:
+    def answers(self) -> list[E | None]:
         """None where a request was not sent or has not ended."""
-        return [
-            each.result() if each.done() and not each.cancelled() else None
-            for each in self._futures
-        ]
+        with self._changed:
+            return list(self._answers)
+
+    def _work(self) -> None:
+        try:
+            while (place := self._taken()) is not None:
+                self._keep(place, self._ask(self._questions[place]))
+        except Exception as error:  # noqa: BLE001 - handed to whoever waits
+            self._error = error
+        finally:
+            with self._changed:
+                self._running -= 1
+                self._changed.notify_all()
+
+    def _taken(self) -> int | None:
+        """The place of the next question."""
+        with self._changed:
+            if self._stopped or self._next >= len(self._questions):
+                return None
+            self._next += 1
+            return self._next - 1
+
+    def _keep(self, place: int, answer: E) -> None:
+        with self._changed:
+            if self._stopped and not answer.ok:
+                return  # cut by us, and no failure of the server
+            self._answers[place] = answer
+        self._ended()
 
 
-def ask_all(askings: Sequence[Asking]) -> bool:
-    """Wait for all of them; whether they came to their end, and were not interrupted by Ctrl-C."""
+def ask_all(askings: Sequence[Asking[Any, Any]], meanwhile: Callable[[], None]) -> bool:
+    """Wait for all of them; whether they came to their end, and were not interrupted by Ctrl-C.
+
+    `meanwhile` is done while the servers work.
+    """
     try:
-        wait([future for asking in askings for future in asking.futures])
-    except KeyboardInterrupt:
-        return False
-    else:
-        return True
-    finally:
-        for asking in askings:
-            asking.stop()
+        meanwhile()
+        for each in askings:
+            each.wait()
+    except BaseException as error:
+        for each in askings:
+            each.stop()
+        if isinstance(error, KeyboardInterrupt):
+            return False
+        raise
+    return True

@@ -1,7 +1,7 @@
 """A comparison, whole: both servers are asked, and their answers compared."""
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -9,10 +9,21 @@ from vramledger.errors import BadInput, CannotKnow
 from vramledger.frozen import frozen
 from vramledger.methods.shadow.answer import Answer
 from vramledger.methods.shadow.asked import ServerAsked, ShadowAsked
-from vramledger.methods.shadow.asking import Asking, ask_all
+from vramledger.methods.shadow.both_read import (
+    INTERRUPTED,
+    RECORDED,
+    HowToRead,
+    SameTextFigures,
+    read_by_both,
+    why_not,
+    without,
+)
+from vramledger.methods.shadow.continuing import begun_recording, check_same
 from vramledger.methods.shadow.figures import errors_of, figures_of
+from vramledger.methods.shadow.intervals import ByPrompt
 from vramledger.methods.shadow.pair import Pair, compare
 from vramledger.methods.shadow.prompts import Prompts, built_in, own_prompts
+from vramledger.methods.shadow.putting import Progress, counter, put_to_b, put_to_both, repeated_of
 from vramledger.methods.shadow.reading import as_words
 from vramledger.methods.shadow.recording import Recording, check_prompts, read_recording
 from vramledger.methods.shadow.result import Shadow, Texts
@@ -20,29 +31,32 @@ from vramledger.methods.shadow.side import KNOWS_IDS, Side, Style, Told, differe
 from vramledger.methods.shadow.verdict import noise_p, verdict_on
 from vramledger.trial.wire.target import Target, key_of
 
-Progress = Callable[[int, int], None]  # answers so far, of all
-
 
 @frozen
 class Answered:
-    """What B answered beside A's recording."""
+    """What B answered beside A's recording, and what both held of A's texts."""
 
     told: Told
     answers: tuple[Answer | None, ...]
     interrupted: bool
+    same_text: SameTextFigures
 
 
-def record_answers(asked: ShadowAsked, progress: Progress) -> "tuple[Recording, bool]":
-    """A's answers alone, and whether all of them came before an interruption.
+def record_answers(asked: ShadowAsked, progress: Progress, path: Path) -> "tuple[Recording, bool]":
+    """A's answers alone, and whether all of them came before an interruption; what an interrupted recording holds is not asked again.
 
     Raises:
-        BadInput: the server or the prompts cannot be used.
+        BadInput: the server or the prompts cannot be used, or `path` holds some of the answers to something else.
     """
+    begun = begun_recording(path)
     if asked.a is None:
         raise BadInput("State the server whose answers are recorded with --a URL.")
     side, prompts = _side(asked.a, asked), prompts_of(asked)
     style = _style(asked)
-    recording, _, whole = _ask(asked, side, None, prompts, style, progress)
+    if begun is not None:
+        repeated = repeated_of(len(prompts.listed), asked.repeat)
+        check_same(begun, side.told, style, prompts, repeated, path)
+    recording, _, whole = put_to_both(asked, side, None, prompts, style, progress, begun)
     return recording, whole
 
 
@@ -59,15 +73,33 @@ def compare_servers(asked: ShadowAsked, progress: Progress) -> Shadow:
     if asked.recorded is not None:
         recording = read_recording(asked.recorded)
         check_prompts(recording, prompts, asked.recorded)
-        answered = _ask_b(asked, b, prompts, recording.style, progress)
+        answers, whole = put_to_b(asked, b, prompts, recording.style, progress)
+        answered = Answered(b.told, answers, not whole, without(RECORDED))
         return _shadow(asked, prompts, recording, answered)
     if asked.a is None:
         raise BadInput("State the server to compare with: --a URL, or --a-recorded FILE.")
     a = _side(asked.a, asked)
     both = a.told.engine == b.told.engine == KNOWS_IDS
     style = replace(_style(asked), as_ids=both)
-    recording, answers, whole = _ask(asked, a, b, prompts, style, progress)
-    return _shadow(asked, prompts, recording, Answered(b.told, answers, not whole))
+    recording, answers, whole = put_to_both(asked, a, b, prompts, style, progress)
+    same = _same_text(asked, (a, b), recording, answers, progress) if whole else without(INTERRUPTED)  # fmt: skip
+    answered = Answered(b.told, answers, not whole or same.interrupted, same)
+    return _shadow(asked, prompts, recording, answered)
+
+
+def _same_text(
+    asked: ShadowAsked,
+    sides: tuple[Side, Side],
+    recording: Recording,
+    answers: tuple[Answer | None, ...],
+    progress: Progress,
+) -> SameTextFigures:
+    """What both hold of A's texts, where both tell it."""
+    reason = why_not(sides[0].told, sides[1].told, recording.answers, answers)
+    if reason or not asked.same_text:
+        return without(reason or "it was not asked for")
+    how = HowToRead(asked.top, asked.at_once, lambda of_all: counter(0, of_all, progress))
+    return read_by_both(sides, recording.answers, recording.repeated, how, ByPrompt(asked.seed))
 
 
 def prompts_of(asked: ShadowAsked) -> Prompts:
@@ -90,65 +122,16 @@ def _side(asked: ServerAsked, whole: ShadowAsked) -> Side:
     return Side(asked.url, key, asked.model, whole.timeout_s)
 
 
-def _repeated(count: int, share: float) -> tuple[int, ...]:
-    """Which prompts A answers twice: that share of them, evenly spread."""
-    wanted = min(count, round(count * share))
-    return tuple(place * count // wanted for place in range(wanted))
-
-
-def _ask(
-    asked: ShadowAsked, a: Side, b: Side | None, prompts: Prompts, style: Style, progress: Progress
-) -> tuple[Recording, tuple[Answer | None, ...], bool]:
-    """All to both at the same time; A's repetitions come after its first answers, at the same load."""
-    listed = prompts.listed
-    repeated = _repeated(len(listed), asked.repeat)
-    to_a = [*listed, *(listed[place] for place in repeated)]
-    ended = _counter(len(to_a) + (len(listed) if b else 0), progress)
-    askings = [Asking(a, to_a, style, asked.at_once, ended)]
-    if b is not None:
-        askings.append(Asking(b, listed, style, asked.at_once, ended))
-    whole = ask_all(askings)
-    answers = askings[0].answers()
-    recording = Recording(
-        a.told,
-        style,
-        prompts.source,
-        prompts.sha256,
-        tuple(answers[: len(listed)]),
-        repeated,
-        tuple(answers[len(listed) :]),
-    )
-    return recording, tuple(askings[1].answers()) if b else (), whole
-
-
-def _ask_b(
-    asked: ShadowAsked, b: Side, prompts: Prompts, style: Style, progress: Progress
-) -> Answered:
-    asking = Asking(
-        b, prompts.listed, style, asked.at_once, _counter(len(prompts.listed), progress)
-    )
-    whole = ask_all([asking])
-    return Answered(b.told, tuple(asking.answers()), not whole)
-
-
-def _counter(of_all: int, progress: Progress) -> Callable[[], None]:
-    done = [0]
-
-    def ended() -> None:
-        done[0] += 1
-        progress(done[0], of_all)
-
-    return ended
-
-
 def _shadow(asked: ShadowAsked, prompts: Prompts, a: Recording, b: Answered) -> Shadow:
     unit = _unit([*a.answers, *a.again, *b.answers], asked.recorded)
     ours, theirs = _in(unit, a.answers), _in(unit, b.answers)
     again = _in(unit, a.again)
     pairs = _pairs(range(len(ours)), ours, theirs)
     first = [ours[place] for place in a.repeated]
-    found = figures_of(pairs, _failed(ours, theirs), asked.seed)
-    noise = figures_of(_pairs(a.repeated, first, again), _failed(first, again), asked.seed)
+    found = figures_of(pairs, _failed(ours, theirs), ByPrompt(asked.seed))
+    noise = figures_of(
+        _pairs(a.repeated, first, again), _failed(first, again), ByPrompt(asked.seed)
+    )
     return Shadow(
         a=a.told,
         b=b.told,
@@ -169,6 +152,7 @@ def _shadow(asked: ShadowAsked, prompts: Prompts, a: Recording, b: Answered) -> 
         prompt_tokens_differ=_count_differently(ours, theirs),
         remarks=differences(a.told, b.told),
         texts=_texts(prompts, ours, theirs) if asked.keep_text else {},
+        same_text=b.same_text,
         interrupted=b.interrupted,
     )
 

@@ -9,12 +9,13 @@ such bound: one token that B holds impossible makes it infinite.
 
 from collections.abc import Mapping
 from math import exp, log
-from typing import Final
+from typing import Final, TypeVar
 
 from vramledger.frozen import frozen
 
-_LEAST: Final = 1e-12  # mass of a tail that rounding has eaten
+_LEAST: Final = 1e-6  # mass of a tail: servers round log probabilities to 32 bits
 _LN2: Final = log(2)
+T = TypeVar("T")
 
 
 @frozen
@@ -27,10 +28,11 @@ class Apart:
     unlisted: float
 
 
-def apart(a: Mapping[str, float], b: Mapping[str, float]) -> Apart:
+def apart(a: Mapping[T, float], b: Mapping[T, float]) -> Apart:
     """Between two lists of log probabilities by token, neither of them empty; KL is of A from B."""
     both = [(exp(a[token]), exp(b[token])) for token in a.keys() & b.keys()]
-    rest_a = max(_LEAST, 1.0 - sum(p for p, _ in both))
+    unlisted = max(0.0, 1.0 - sum(p for p, _ in both))
+    rest_a = max(_LEAST, unlisted)
     rest_b = max(_LEAST, 1.0 - sum(q for _, q in both))
     lumped = [*both, (rest_a, rest_b)]
     kl = sum(_kl_term(p, q) for p, q in lumped)
@@ -39,7 +41,7 @@ def apart(a: Mapping[str, float], b: Mapping[str, float]) -> Apart:
         max(0.0, kl),
         max(0.0, js_both + _js_term(rest_a, rest_b)),
         min(_LN2, js_both + (rest_a + rest_b) / 2 * _LN2),
-        rest_a,
+        unlisted,
     )
 
 

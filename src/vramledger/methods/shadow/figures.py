@@ -5,13 +5,7 @@ from collections.abc import Mapping, Sequence
 
 from vramledger.frozen import frozen
 from vramledger.methods.shadow.answer import Answer
-from vramledger.methods.shadow.intervals import (
-    Estimate,
-    agreement,
-    median_first_difference,
-    ratio,
-    share,
-)
+from vramledger.methods.shadow.intervals import Estimate, Intervals, median_first_difference
 from vramledger.methods.shadow.pair import Pair
 
 
@@ -40,8 +34,8 @@ class Figures:
     longer: Estimate  # B less A, tokens an answer
 
 
-def figures_of(pairs: Sequence[Pair], failed: int, seed: int) -> Figures:
-    """Of the pairs that both sides answered, and `failed` prompts that one of them did not."""
+def figures_of(pairs: Sequence[Pair], failed: int, by: Intervals) -> Figures:
+    """Of the pairs that both sides answered, and `failed` prompts that one of them did not; `by` gives the intervals."""
     import numpy as np
 
     def column(name: str) -> "np.ndarray[tuple[int], np.dtype[np.float64]]":
@@ -53,21 +47,21 @@ def figures_of(pairs: Sequence[Pair], failed: int, seed: int) -> Figures:
     return Figures(
         pairs=len(pairs),
         parted=apart,
-        token_agreement=agreement(parted, positions, seed),
+        token_agreement=by.agreement(parted, positions),
         pessimistic=1 - (apart + failed) / total if total else None,
-        kept=ratio(column("agreed"), column("longer"), seed),
-        exact=share(int(column("exact").sum()), len(pairs)),
+        kept=by.ratio(column("agreed"), column("longer")),
+        exact=by.share(column("exact")),
         first_difference=median_first_difference(
             [each.agreed for each in pairs], [each.parted for each in pairs]
         ),
-        kl=ratio(column("kl_low"), places, seed),
-        js_low=ratio(column("js_low"), places, seed),
-        js_high=ratio(column("js_high"), places, seed),
-        unlisted=ratio(column("unlisted"), places, seed),
+        kl=by.ratio(column("kl_low"), places),
+        js_low=by.ratio(column("js_low"), places),
+        js_high=by.ratio(column("js_high"), places),
+        unlisted=by.ratio(column("unlisted"), places),
         places=int(places.sum()),
         length_a=float(column("length_a").mean()) if pairs else None,
         length_b=float(column("length_b").mean()) if pairs else None,
-        longer=ratio(column("length_b") - column("length_a"), ones, seed),
+        longer=by.ratio(column("length_b") - column("length_a"), ones),
     )
 
 

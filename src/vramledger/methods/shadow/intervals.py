@@ -8,7 +8,7 @@ interval of Brookmeyer and Crowley: answers that end before they part are censor
 """
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from vramledger.frozen import frozen
 
@@ -27,6 +27,42 @@ class Estimate:
     low: float | None = None
     high: float | None = None
     reason: str = ""
+
+
+class Intervals(Protocol):
+    """How estimates come by their intervals; arrays have one entry a prompt."""
+
+    def share(self, hits: "np.ndarray[Any, Any]") -> Estimate:
+        """The share of ones."""
+
+    def ratio(self, above: "np.ndarray[Any, Any]", below: "np.ndarray[Any, Any]") -> Estimate:
+        """The sum of one array over that of another."""
+
+    def agreement(
+        self, parted: "np.ndarray[Any, Any]", positions: "np.ndarray[Any, Any]"
+    ) -> Estimate:
+        """The share of places of equal context at which both say the same token."""
+
+
+@frozen
+class ByPrompt:
+    """Prompts that are independent of each other, drawn again by the seed."""
+
+    seed: int
+
+    def share(self, hits: "np.ndarray[Any, Any]") -> Estimate:
+        """The share of ones."""
+        return share(int(hits.sum()), len(hits))
+
+    def ratio(self, above: "np.ndarray[Any, Any]", below: "np.ndarray[Any, Any]") -> Estimate:
+        """The sum of one array over that of another."""
+        return ratio(above, below, self.seed)
+
+    def agreement(
+        self, parted: "np.ndarray[Any, Any]", positions: "np.ndarray[Any, Any]"
+    ) -> Estimate:
+        """The share of places of equal context at which both say the same token."""
+        return agreement(parted, positions, self.seed)
 
 
 def share(count: int, of: int) -> Estimate:

@@ -8,6 +8,7 @@ import json
 import re
 from collections.abc import Mapping
 from dataclasses import replace
+from itertools import pairwise
 from math import isfinite
 from typing import TYPE_CHECKING, Any, Final
 
@@ -17,19 +18,26 @@ from vramledger.trial.server.asking import Refused
 if TYPE_CHECKING:
     from vramledger.trial.sampling.fetching import Fetched
 
-_WORDS: Final = re.compile(r"\s*\S+")
+_WORD: Final = re.compile(r"\S+")
+_ID: Final = "token_id:"
 _BAD: Final = Answer("bad_json")
 
 
 def read_answer(found: "Fetched | Refused") -> Answer:
     """The answer; what cannot be read is one with the class of its failure."""
+    document = document_of(found)
+    return Answer(document) if isinstance(document, str) else answer_of(document)
+
+
+def document_of(found: "Fetched | Refused") -> Any:
+    """The answer's JSON; a text is the class of a failure."""
     if isinstance(found, Refused):
-        return Answer(found.error_class)
+        return found.error_class
     try:
         document = json.loads(found.body)
     except (ValueError, RecursionError):
-        return _BAD
-    return answer_of(document)
+        return "bad_json"
+    return "bad_json" if isinstance(document, str) else document
 
 
 def answer_of(document: Any) -> Answer:
@@ -40,7 +48,7 @@ def answer_of(document: Any) -> Answer:
     text = _of(choice, "text") if message is None else _of(message, "content") or ""
     if not isinstance(text, str):
         return _BAD
-    steps = _steps(_of(choice, "logprobs"))
+    steps = steps_of(_of(choice, "logprobs"))
     usage = _of(document, "usage")
     thought = _of(message, "reasoning_content") or _of(message, "reasoning")
     said = (_string(thought) or "") + text
@@ -52,6 +60,8 @@ def answer_of(document: Any) -> Answer:
         _count(_of(usage, "completion_tokens")),
         "tokens" if steps else "words",
         said,
+        _ids(_of(choice, "prompt_token_ids") or _of(document, "prompt_token_ids")),
+        _ids(_of(choice, "token_ids")),
     )
 
 
@@ -61,52 +71,60 @@ def as_words(answer: Answer) -> Answer:
 
 
 def _words(text: str) -> tuple[Step, ...]:
+    """Each with the blanks before it; one pattern for both would take the square of the blanks at the end."""
+    ends = [0, *(found.end() for found in _WORD.finditer(text))]
     return tuple(
-        Step(token_hash(word.encode(errors="surrogatepass"))) for word in _WORDS.findall(text)
+        Step(token_hash(text[begin:end].encode(errors="surrogatepass")))
+        for begin, end in pairwise(ends)
     )
 
 
-def _steps(logprobs: Any) -> tuple[Step, ...]:
+def steps_of(logprobs: Any, key: bytes = b"") -> tuple[Step, ...]:
+    """The tokens that a choice lists with their log probabilities; `key` is that of their hashes."""
     content = _of(logprobs, "content")
     if isinstance(content, list):
-        return tuple(_chat_step(each) for each in content if _of(each, "token") is not None)
+        return tuple(_chat_step(each, key) for each in content if _of(each, "token") is not None)
     tokens, own = _of(logprobs, "tokens"), _of(logprobs, "token_logprobs")
     if not isinstance(tokens, list):
         return ()
     top = _of(logprobs, "top_logprobs")
     return tuple(
-        _text_step(str(token), _at(own, place), _at(top, place))
+        _text_step(str(token), _at(own, place), _at(top, place), key)
         for place, token in enumerate(tokens)
     )
 
 
-def _chat_step(entry: Any) -> Step:
+def _chat_step(entry: Any, key: bytes) -> Step:
     listed = _of(entry, "top_logprobs")
     others = listed if isinstance(listed, list) else []
-    return _step(_key(entry), [(_key(each), _of(each, "logprob")) for each in (*others, entry)])
+    told = [(_hash(each, key), _of(each, "logprob")) for each in (*others, entry)]
+    return _step(_hash(entry, key), told)
 
 
-def _text_step(token: str, own: Any, top: Any) -> Step:
+def _text_step(token: str, own: Any, top: Any, key: bytes) -> Step:
     others = top.items() if isinstance(top, Mapping) else ()
-    key = token_hash(token.encode(errors="surrogatepass"))
-    return _step(
-        key,
-        [*((token_hash(str(n).encode(errors="surrogatepass")), p) for n, p in others), (key, own)],
-    )
+    name = token_hash(token.encode(errors="surrogatepass"), key)
+    told = [(token_hash(str(n).encode(errors="surrogatepass"), key), p) for n, p in others]
+    return _step(name, [*told, (name, own)])
 
 
-def _step(key: str, listed: list[tuple[str, Any]]) -> Step:
+def _step(name: str, listed: list[tuple[str, Any]]) -> Step:
     """Without what is no log probability; a server that tells nothing of the others has told no distribution."""
-    sound = {name: min(0.0, float(p)) for name, p in listed if _is_number(p)}
-    return Step(key, sound if len(sound) > 1 else {})
+    sound = {each: min(0.0, float(p)) for each, p in listed if _is_number(p)}
+    return Step(name, sound if len(sound) > 1 else {})
 
 
-def _key(entry: Any) -> str:
-    """By its bytes where they are told: parts of a character look alike as text."""
+def _hash(entry: Any, key: bytes) -> str:
+    """By its bytes where they are told: parts of a character look alike as text.
+
+    vLLM 0.32 tells the bytes of the text beside the id of the chosen token, and those of the id beside the others': the id decides.
+    """
     token, told = _string(_of(entry, "token")) or "", _of(entry, "bytes")
+    if token.startswith(_ID):
+        return token_hash(token.encode(), key)
     if isinstance(told, list) and told and all(isinstance(b, int) and 0 <= b < 256 for b in told):
-        return token_hash(bytes(told))
-    return token_hash(token.encode(errors="surrogatepass"))
+        return token_hash(bytes(told), key)
+    return token_hash(token.encode(errors="surrogatepass"), key)
 
 
 def _is_number(found: Any) -> bool:
@@ -123,6 +141,12 @@ def _at(found: Any, place: int) -> Any:
 
 def _string(found: Any) -> str | None:
     return found if isinstance(found, str) else None
+
+
+def _ids(found: Any) -> tuple[int, ...]:
+    """Ids of tokens; empty where they are not told."""
+    told = isinstance(found, list) and all(type(each) is int and each >= 0 for each in found)
+    return tuple(found) if told else ()
 
 
 def _count(found: Any) -> int | None:

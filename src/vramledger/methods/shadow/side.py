@@ -8,8 +8,9 @@ from vramledger.errors import BadInput, UnknownName
 from vramledger.frozen import frozen
 from vramledger.methods.shadow.answer import Answer
 from vramledger.methods.shadow.prompts import Prompt
-from vramledger.methods.shadow.reading import read_answer
-from vramledger.trial.prompts.body import CHAT, PATHS
+from vramledger.methods.shadow.reading import document_of, read_answer
+from vramledger.methods.shadow.same_text import Read, Text, body_of_text, read_of
+from vramledger.trial.prompts.body import CHAT, COMPLETIONS, PATHS
 from vramledger.trial.server.ask import ask_server
 from vramledger.trial.server.asking import Asker
 from vramledger.trial.server.facts import ServerFacts
@@ -97,6 +98,16 @@ class Side:
         body = json.dumps(body_of(prompt, self.told.model, style)).encode()
         return read_answer(self._asker.post(PATHS[style.api], body))
 
+    def read(self, text: Text, top: int) -> Read:
+        """What it holds of a text of numbered tokens, with so many of the likeliest at each, or the class of the failure."""
+        found = self._asker.post(PATHS[COMPLETIONS], body_of_text(text, self.told.model, top))
+        document = document_of(found)
+        return Read(document) if isinstance(document, str) else read_of(document, text)
+
+    def cut(self) -> None:
+        """End what is asked now, and ask nothing more."""
+        self._asker.cut()
+
 
 def body_of(prompt: Prompt, model: str, style: Style) -> dict[str, Any]:
     """The request: greedy, whole, with the log probabilities of the likeliest tokens."""
@@ -105,7 +116,7 @@ def body_of(prompt: Prompt, model: str, style: Style) -> dict[str, Any]:
         "max_tokens": style.max_tokens,
         "temperature": 0,
         "seed": style.seed,
-        **({"return_tokens_as_token_ids": True} if style.as_ids else {}),
+        **({"return_tokens_as_token_ids": True, "return_token_ids": True} if style.as_ids else {}),
     }
     if style.api != CHAT:
         return {**shared, "prompt": prompt, "logprobs": style.top}

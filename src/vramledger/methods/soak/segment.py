@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from vramledger.frozen import frozen
+from vramledger.methods.measured.observed import gone
 from vramledger.record.run import read_run
 from vramledger.trial.conduct.summary import summarise
 from vramledger.trial.sampling.processes import ServerProcesses
@@ -18,7 +19,8 @@ class Segment:
     """`t_s` is seconds of the wall clock at its end. Figures are None where nothing tells.
 
     Latencies are medians of what was answered; None too where the client was the bottleneck. Memory and blocks are those
-    of an idle server, GPU memory that under the load.
+    of an idle server, GPU memory that under the load. `restarted` is whether the server went away meanwhile, `began_at`
+    when its process began, in seconds since 1970.
     """
 
     folder: str
@@ -34,6 +36,7 @@ class Segment:
     idle_kv_usage: float | None
     restarted: bool
     inconclusive: tuple[str, ...] = ()
+    began_at: float | None = None
 
     def to_json(self) -> dict[str, Any]:
         """As soak.json keeps it."""
@@ -71,8 +74,9 @@ def read_segment(
         page_process_bytes=idle.get("process_resident_bytes"),
         gpu_bytes=summary.server.gpu_bytes.p50,
         idle_kv_usage=idle.get("kv_usage"),
-        restarted=any(each.event == "server_restarted" for each in summary.story.events),
+        restarted=bool(gone(summary)),
         inconclusive=summary.inconclusive,
+        began_at=idle.get("process_start_s"),
     )
 
 

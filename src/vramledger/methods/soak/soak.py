@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from vramledger.errors import CannotKnow, VramError
 from vramledger.frozen import frozen
-from vramledger.methods.measured.idle import LIMIT_S, await_idle
+from vramledger.methods.measured.idle import LIMIT_S, Idle, await_idle
 from vramledger.methods.ramp.found import Ramp
 from vramledger.methods.ramp.kept import Kept
 from vramledger.methods.ramp.prediction import STEP, started_at
@@ -30,6 +30,7 @@ from vramledger.units import format_seconds
 
 RAMPS: Final = ("ramp-start", "ramp-middle", "ramp-end")
 _ROUNDING: Final = 1e-9
+_SAME_START_S: Final = 1.0  # a process that tells its beginning by clock ticks wavers by less
 
 
 @frozen
@@ -77,8 +78,12 @@ class Soak:
 
     @property
     def restarts(self) -> int:
-        """Segments in which the server restarted."""
-        return sum(each.restarted for each in self.segments)
+        """Segments in which the server restarted or went away, or before which it did."""
+        before = (None, *(each.began_at for each in self.segments))
+        return sum(
+            each.restarted or _other(each.began_at, began)
+            for each, began in zip(self.segments, before, strict=False)
+        )
 
     @property
     def standing(self) -> Standing:
@@ -94,6 +99,11 @@ class Soak:
     @property
     def _memory_told(self) -> bool:
         return any(each.measure.unit == "bytes" for each in self.growths)
+
+
+def _other(one: float | None, before: float | None) -> bool:
+    """Whether these are two processes."""
+    return one is not None and before is not None and abs(one - before) > _SAME_START_S
 
 
 def soak(asked: SoakAsked, kept: Kept, watch: Watch) -> Soak:
@@ -177,7 +187,15 @@ def _segment(asked: SoakAsked, folder: Path, watch: Watch) -> Segment:
     conduct(trial, folder, watch)
     if read_description(folder).ended == "interrupted":
         raise KeyboardInterrupt
-    facts = ask_server(trial.url, key, metrics_url=trial.metrics_url, closely=False)
-    idle = await_idle(facts.metrics_url, authorization(key), LIMIT_S)
+    idle = _at_rest(trial, key)
     memory = resident_bytes(local_processes(trial.url))
     return read_segment(folder, time.time(), idle.levels if idle.idle else {}, memory)
+
+
+def _at_rest(trial: TrialAsked, key: str | None) -> Idle:
+    """The server when it has nothing to do; a server that has gone tells nothing, and its segment is kept."""
+    try:
+        facts = ask_server(trial.url, key, metrics_url=trial.metrics_url, closely=False)
+    except VramError as error:
+        return Idle(None, 0.0, {}, str(error))
+    return await_idle(facts.metrics_url, authorization(key), LIMIT_S)

@@ -2,7 +2,7 @@
 
 import re
 from abc import ABC, abstractmethod
-from math import isfinite
+from math import inf, isfinite
 from random import Random
 from typing import ClassVar, Final, Self
 
@@ -72,6 +72,11 @@ class Fault(ABC):
     def outage(self) -> Outage | None:
         """When the server dies."""
         return None
+
+    @property
+    def metrics_until_s(self) -> float:
+        """For how long there is a metrics page, in seconds after it began to serve."""
+        return inf
 
 
 class Without(Fault):

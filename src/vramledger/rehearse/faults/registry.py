@@ -7,6 +7,7 @@ from vramledger.errors import UnknownName
 from vramledger.rehearse.faults.error import Error
 from vramledger.rehearse.faults.fault import Fault
 from vramledger.rehearse.faults.garbage import Garbage
+from vramledger.rehearse.faults.no_metrics import NoMetrics
 from vramledger.rehearse.faults.no_usage import NoUsage
 from vramledger.rehearse.faults.reject import Reject
 from vramledger.rehearse.faults.reset import Reset
@@ -26,6 +27,7 @@ FAULTS: Final[dict[str, type[Fault]]] = {
     "role-early": RoleEarly,
     "tokens-per-chunk": TokensPerChunk,
     "no-usage": NoUsage,
+    "no-metrics": NoMetrics,
     "slow-drip": SlowDrip,
 }
 

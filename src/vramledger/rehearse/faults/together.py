@@ -1,6 +1,7 @@
 """All faults of a server on one request."""
 
 from collections.abc import Sequence
+from math import inf
 from random import Random
 
 from vramledger.rehearse.api.refusal import Refusal
@@ -27,6 +28,11 @@ class Faults:
         """When the server dies, the first first."""
         found = (fault.outage for fault in self._faults)
         return tuple(sorted((one for one in found if one is not None), key=lambda one: one.at_s))
+
+    @property
+    def metrics_until_s(self) -> float:
+        """For how long there is a metrics page, in seconds after the server began to serve."""
+        return min((fault.metrics_until_s for fault in self._faults), default=inf)
 
     def refusal(self, number: int) -> Refusal | None:
         """What is answered instead, by the first fault that does."""

@@ -56,6 +56,26 @@ def counted(values: Iterable[float], form: Callable[[float], str], least: float 
     return _even(0.0, high, step, form)
 
 
+def around(values: Iterable[float], form: Callable[[float], str], least: float) -> Axis:
+    """From a round number below all finite `values` to one above, not from 0; `least` or more between the two."""
+    known = [value for value in values if isfinite(value)]
+    low, high = (min(known), max(known)) if known else (0.0, 0.0)
+    wanting = max(least - (high - low), 0.0) / 2
+    low, high = low - wanting, high + wanting
+    if not high > low:
+        low, high = low - 0.5, high + 0.5
+    step = _step((high - low) / 2)
+    first, last = floor(low / step + 1e-9), ceil(high / step - 1e-9)
+    return _even(first * step, last * step, step, form)
+
+
+def numbers(count: int, most: int = 12) -> Axis:
+    """1 to `count`, each in the middle of its place; not all are written where they are many."""
+    every = max(ceil(count / most), 1)
+    ticks = tuple(Tick((n - 0.5) / count, str(n)) for n in range(1, count + 1, every))
+    return Axis(0.5, count + 0.5, ticks)
+
+
 def shares() -> Axis:
     """From 0 to 100 %."""
     return _even(0.0, 1.0, 0.5, lambda value: f"{value:.0%}")

@@ -29,6 +29,7 @@ class Kind(StrEnum):
     DOTS = "dots"
     MARKS = "marks"  # dots that are to be seen each by itself
     ACROSS = "across"  # one `y`, over the whole width
+    UPRIGHT = "upright"  # one `x`, over the whole height
 
 
 @frozen
@@ -92,6 +93,8 @@ def shapes(chart: Chart, strip: Strip) -> list[Shape]:
 def _path(x: Axis, y: Axis, curve: Curve) -> str:
     if curve.kind is Kind.ACROSS:
         return f"M0 {_up(y, curve.y[0])}H{WIDE:.0f}"
+    if curve.kind is Kind.UPRIGHT:
+        return f"M{_along(x, curve.x[0])} 0V{HIGH:.0f}"
     if curve.kind is Kind.LINE:
         return _line(x, y, curve)
     if curve.kind in (Kind.DOTS, Kind.MARKS):

@@ -6,10 +6,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from vramledger.errors import BadInput, CannotKnow
-from vramledger.record.document import Origin
 from vramledger.record.run import Run, read_run
 from vramledger.record.samples import GPU, SERVER, STEPS
 from vramledger.record.soundness import check_sound
+from vramledger.report.run_report.about import about_rows
 from vramledger.report.run_report.ledger_beside import ledger_beside
 from vramledger.report.run_report.model import (
     Percentiles,
@@ -20,8 +20,8 @@ from vramledger.report.run_report.model import (
     Terms,
 )
 from vramledger.report.run_report.ruling import rulings
+from vramledger.report.series_report.model import SeriesReport
 from vramledger.report.trial_events import event_sentences
-from vramledger.report.trial_load import ended_words, load_words
 from vramledger.trial.conduct.summary import Summary, summarise
 from vramledger.trial.conduct.timeline import ITL, Timeline, timeline_of
 from vramledger.trial.server.differences import changes
@@ -29,7 +29,6 @@ from vramledger.trial.server.differences import changes
 if TYPE_CHECKING:
     from vramledger.calibrate.run_deployment import Stated
     from vramledger.plan.requirement import Requirement
-    from vramledger.record.document import Description
     from vramledger.trial.conduct.spread import Spread
 
 TITLES: Final = {"ttft_s": "TTFT", ITL: "ITL", "tpot_s": "TPOT", "queue_s": "queue", "e2e_s": "E2E"}
@@ -47,8 +46,10 @@ def gathered(
     seal: Seal | None = None,
     terms: Terms | None = None,
     plan: "Requirement | None" = None,
+    series: Sequence[SeriesReport] = (),
+    notes: Sequence[str] = (),
 ) -> Report:
-    """The report of closed runs; with terms, or a plan that was named, a scenario without a run is a gap.
+    """The report of closed runs, and of series; with terms, or a plan that was named, a scenario without a run is a gap.
 
     Raises:
         BadInput: one is no closed run, or damaged; two have one name, or do not belong to the plan.
@@ -65,8 +66,12 @@ def gathered(
         for number, (run, summary) in enumerate(zip(read, summaries, strict=True), 1)
     )
     points = [*_of_seal(seal), *_mixed(runs), *ruled.notes]
-    points += [_of_run(run, each, runs) for run in runs for each in run.open_points]
-    return Report(title, runs, tuple(dict.fromkeys(points)), seal, terms, ruled.missing)
+    parts: tuple[RunReport | SeriesReport, ...] = (*runs, *series)
+    points += [_of_part(part, each, parts) for part in parts for each in part.open_points]
+    points += notes
+    return Report(
+        title, runs, tuple(dict.fromkeys(points)), seal, terms, ruled.missing, tuple(series)
+    )
 
 
 def _run_report(
@@ -80,7 +85,7 @@ def _run_report(
         key=key,
         name=run.path.name,
         description=run.description,
-        about=tuple(_about(run, summary)),
+        about=tuple(about_rows(run, summary)),
         ruling=ruling,
         counts=tuple(_counts(run, summary)),
         percentiles=tuple(_percentiles(summary, timeline)),
@@ -96,47 +101,6 @@ def _summary(run: Run) -> Summary | None:
     if "trial" not in (run.description.model_extra or {}):
         return None
     return summarise(run)
-
-
-def _about(run: Run, summary: Summary | None) -> Iterator[tuple[str, str]]:
-    about = run.description
-    seen, asked = about.in_effect, about.asked
-    yield "name", about.name
-    yield "origin", _ORIGINS[about.origin]
-    engine = " ".join(each for each in (seen.engine, seen.engine_version) if each)
-    yield "engine", engine or "unknown"
-    yield "model", seen.model or asked.model or "unknown"
-    yield "GPU", seen.gpu or asked.gpu or "unknown"
-    if summary is not None:
-        yield "server", str(summary.trial["server"])
-        yield "load", load_words(summary)
-        yield "ended", ended_words(summary)
-    if about.scenario is not None:
-        yield "scenario", about.scenario
-    yield from _documents(about)
-    arguments = seen.arguments or asked.arguments or {}
-    said = ", ".join(f"{name} {value}" for name, value in sorted(arguments.items()))
-    yield "arguments", said or "unknown"
-
-
-def _documents(about: "Description") -> Iterator[tuple[str, str]]:
-    yield "began", about.started_at or "unknown"
-    yield "over", about.ended_at or "unknown"
-    if about.in_effect.driver:
-        yield "GPU driver", about.in_effect.driver
-    if about.plan is not None:
-        yield "plan, SHA-256", about.plan.sha256
-    yield "workload, SHA-256", about.workload_sha256 or "unknown"
-    yield "run, SHA-256", about.sha256 or "unknown"
-    yield "client", f"vramledger {about.client_version or 'unknown'}"
-
-
-_ORIGINS: Final = {
-    Origin.MEASURED: "measured",
-    Origin.REHEARSED: "rehearsed on a simulated server, not measured",
-    Origin.SIMULATED: "simulated, not measured",
-    Origin.IMPORTED: "imported from another tool, measured by its client",
-}
 
 
 def _counts(run: Run, summary: Summary | None) -> Iterator[tuple[str, int]]:
@@ -200,8 +164,10 @@ def _of_summary(found: Summary) -> Iterator[str]:
     yield from (each for each in found.unseen if each.endswith("."))
 
 
-def _of_run(run: RunReport, said: str, runs: Sequence[RunReport]) -> str:
-    return said if len(runs) == 1 else f"{run.name}: {said}"
+def _of_part(
+    part: RunReport | SeriesReport, said: str, parts: Sequence[RunReport | SeriesReport]
+) -> str:
+    return said if len(parts) == 1 else f"{part.name}: {said}"
 
 
 def _of_seal(seal: Seal | None) -> Iterator[str]:

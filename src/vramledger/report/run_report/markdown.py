@@ -27,12 +27,17 @@ def _lines(report: Report) -> Iterator[str]:
     yield from (f"**{report.verdict}**{_text(verdict_reason(report))}", "")
     yield from (f"## Verdict{report.mark}", "")
     for each in contracts_of(report):
-        yield from _table(each.table, each.mark)
+        yield from _tables((each.table, *each.beside), each.mark)
     yield from _tables(before_runs(report), report.mark)
     if report.open_points:
         yield from (f"## Open points{report.mark}", "")
         yield from (f"- {_text(point)}" for point in report.open_points)
         yield ""
+    for one in report.series:
+        yield from (f"## {one.kind.capitalize()} {_text(one.name)}{one.mark}", "")
+        for said in one.says:
+            yield from (_text(said), "")
+        yield from _tables((*(chart.table for chart in one.charts), *one.tables), one.mark)
     for run in report.runs:
         yield from (f"## Run {_text(run.name)}{run.mark}", "")
         yield from _tables((chart.table for chart in charts_of(run)), run.mark)

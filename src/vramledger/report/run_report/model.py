@@ -8,7 +8,9 @@ from vramledger.frozen import frozen
 from vramledger.record.document import Origin
 
 if TYPE_CHECKING:
+    from vramledger.accept.verdict import ScenarioVerdict
     from vramledger.record.document import Description
+    from vramledger.report.series_report.model import SeriesReport
     from vramledger.trial.conduct.summary import Summary
     from vramledger.trial.conduct.timeline import Timeline
 
@@ -30,6 +32,15 @@ def whole(found: "list[Verdict]") -> Verdict:
     """Of several, one: what fails decides, then what is open; nothing at all is open."""
     worst_first = (Verdict.FAIL, Verdict.INCONCLUSIVE, Verdict.PASS)
     return next((each for each in worst_first if each in found), Verdict.INCONCLUSIVE)
+
+
+def words_of(about: "Description") -> tuple[str, ...]:
+    """What a run is where no server was measured here; of what was imported, what its file says of itself too."""
+    told = (about.model_extra or {}).get("imported")
+    claimed = told.get("claimed_origin") if isinstance(told, dict) else None
+    found = [] if about.origin is Origin.MEASURED else [about.origin.value]
+    found += [claimed] if claimed in (Origin.REHEARSED, Origin.SIMULATED) else []
+    return tuple(dict.fromkeys(found))
 
 
 @frozen
@@ -56,12 +67,16 @@ class RuledLine:
 
 @frozen
 class Ruling:
-    """A contract held against a run. `lines` is empty where nothing was promised, and `why` says so."""
+    """A contract held against a run. `lines` is empty where nothing was promised, and `why` says so.
+
+    `judged` is what `accept` says beside the lines: load, work and groups; None where no plan was at hand.
+    """
 
     verdict: Verdict
     lines: tuple[RuledLine, ...] = ()
     why: str = ""
     scenario: str | None = None
+    judged: "ScenarioVerdict | None" = None
 
 
 @frozen
@@ -141,11 +156,7 @@ class RunReport:
     @property
     def words(self) -> tuple[str, ...]:
         """What it is where no server was measured here; of what was imported, what its file says of itself too."""
-        told = (self.description.model_extra or {}).get("imported")
-        claimed = told.get("claimed_origin") if isinstance(told, dict) else None
-        found = [] if self.origin is Origin.MEASURED else [self.origin.value]
-        found += [claimed] if claimed in (Origin.REHEARSED, Origin.SIMULATED) else []
-        return tuple(dict.fromkeys(found))
+        return words_of(self.description)
 
     @property
     def mark(self) -> str:
@@ -196,6 +207,7 @@ class Report:
     seal: Seal | None = None
     terms: Terms | None = None
     missing: tuple[Missing, ...] = ()
+    series: "tuple[SeriesReport, ...]" = ()
 
     @property
     def is_acceptance(self) -> bool:
@@ -211,17 +223,20 @@ class Report:
 
     @property
     def rulings(self) -> tuple[Ruling, ...]:
-        """Of the runs, then of the scenarios without one."""
+        """Of the runs, of the series, then of the scenarios without one."""
         runs = tuple(each.ruling for each in self.runs)
-        return (*runs, *(each.ruling for each in self.missing))
+        series = (ruling for each in self.series for ruling in each.rulings)
+        return (*runs, *series, *(each.ruling for each in self.missing))
 
     @property
     def origins(self) -> tuple[Origin, ...]:
         """Of its runs, each once."""
-        return tuple(sorted({run.origin for run in self.runs}))
+        series = {origin for each in self.series for origin in each.origins}
+        return tuple(sorted({run.origin for run in self.runs} | series))
 
     @property
     def mark(self) -> str:
         """What titles about all runs carry."""
-        said = sorted({word for run in self.runs for word in run.words})
+        runs = {word for run in self.runs for word in run.words}
+        said = sorted(runs | {word for each in self.series for word in each.words})
         return f" ({', '.join(said)})" if said else ""

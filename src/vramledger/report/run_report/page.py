@@ -1,6 +1,6 @@
 """The report as one self-contained page, without a script; what comes out of a file is escaped, and nothing is loaded."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Final
 
 from vramledger.frozen import frozen
@@ -9,6 +9,7 @@ from vramledger.report.html.palette import LIGHT, role_class
 from vramledger.report.html.strips import Chart, Shape, shapes
 from vramledger.report.html.titled_table import Table
 from vramledger.report.run_report.distributions import distributions
+from vramledger.report.run_report.judged_tables import judged_tables, settles_table
 from vramledger.report.run_report.model import Report, RunReport
 from vramledger.report.run_report.over_time import over_time
 from vramledger.report.run_report.tables import (
@@ -20,6 +21,7 @@ from vramledger.report.run_report.tables import (
     signature_table,
 )
 from vramledger.report.run_report.words import heading, verdict_reason, warning
+from vramledger.report.series_report.model import SeriesReport
 
 _PACKAGE: Final = "vramledger.report.run_report"
 
@@ -34,10 +36,24 @@ class ShownChart:
 
 @frozen
 class ShownContract:
-    """A contract with what its title carries."""
+    """A contract with what its titles carry, and the tables that stand beside its lines."""
 
     table: Table
     mark: str
+    beside: tuple[Table, ...] = ()
+
+
+@frozen
+class ShownSeries:
+    """A series' own part of the page; `kind` is a word."""
+
+    key: str
+    name: str
+    kind: str
+    mark: str
+    says: tuple[str, ...]
+    charts: tuple[ShownChart, ...]
+    tables: tuple[Table, ...]
 
 
 @frozen
@@ -65,14 +81,25 @@ def to_html(report: Report) -> str:
         before=list(before_runs(report)),
         points=report.open_points,
         runs=[_shown(run) for run in report.runs],
+        series=[_shown_series(each) for each in report.series],
         after=list(after_runs(report)),
     )
 
 
 def contracts_of(report: Report) -> Iterator[ShownContract]:
-    """Of every run, then of the scenarios that have none."""
+    """Of every run and series, then of the scenarios that have none."""
     for run in report.runs:
-        yield ShownContract(contract_table(run.ruling, run.name), run.mark)
+        judged = run.ruling.judged
+        beside = () if judged is None else tuple(judged_tables(judged))
+        yield ShownContract(contract_table(run.ruling, run.name), run.mark, beside)
+    for series in report.series:
+        what = (
+            f"{series.kind.capitalize()} {series.name},"
+            if len(series.rulings) > 1
+            else series.kind.capitalize()
+        )
+        for ruling in series.rulings:
+            yield ShownContract(contract_table(ruling, series.name, what), series.mark)
     for each in report.missing:
         yield ShownContract(contract_table(each.ruling, each.scenario), "")
 
@@ -82,6 +109,7 @@ def before_runs(report: Report) -> Iterator[Table]:
     if report.terms is not None:
         yield party_table(report, report.terms)
         yield consequence_table(report, report.terms)
+        yield from (each for each in (settles_table(report),) if each is not None)
     if report.seal is not None:
         yield seal_table(report.seal)
 
@@ -98,8 +126,20 @@ def charts_of(run: RunReport) -> Iterator[Chart]:
 
 
 def _shown(run: RunReport) -> ShownRun:
-    drawn = tuple(
-        ShownChart(each, tuple(shapes(each, strip) for strip in each.strips))
-        for each in charts_of(run)
+    return ShownRun(run.key, run.name, run.mark, _drawn(charts_of(run)), tuple(run_tables(run)))
+
+
+def _shown_series(found: SeriesReport) -> ShownSeries:
+    return ShownSeries(
+        found.key,
+        found.name,
+        str(found.kind),
+        found.mark,
+        found.says,
+        _drawn(found.charts),
+        found.tables,
     )
-    return ShownRun(run.key, run.name, run.mark, drawn, tuple(run_tables(run)))
+
+
+def _drawn(charts: Iterable[Chart]) -> tuple[ShownChart, ...]:
+    return tuple(ShownChart(each, tuple(shapes(each, strip) for strip in each.strips)) for each in charts)  # fmt: skip

@@ -4,20 +4,24 @@ from collections.abc import Iterable
 from math import isfinite, isinf
 from typing import TYPE_CHECKING, Any, Final
 
+from vramledger.accept.verdict_json import group_json, reached_json, work_json
 from vramledger.report.run_report.model import (
     Beside,
     Percentiles,
     Report,
     RuledLine,
+    Ruling,
     RunReport,
     Seal,
     Terms,
+    whole,
 )
 from vramledger.report.run_report.words import heading, warning
 
 if TYPE_CHECKING:
     from vramledger.record.overview.bands import Bands
     from vramledger.record.overview.levels import Binned
+    from vramledger.report.series_report.model import SeriesReport
     from vramledger.trial.conduct.timeline import Timeline
 
 SCHEMA: Final = "vramledger.report/1"
@@ -34,6 +38,7 @@ def report_json(report: Report) -> dict[str, Any]:
         "warning": warning(report) or None,
         "open_points": list(report.open_points),
         "runs": [_run(each) for each in report.runs],
+        "series": [_series(each) for each in report.series],
         "missing": [
             {"scenario": each.scenario, "lines": [_line(line) for line in each.ruling.lines]}
             for each in report.missing
@@ -52,6 +57,7 @@ def _run(run: RunReport) -> dict[str, Any]:
         "verdict": str(run.ruling.verdict),
         "reason": run.ruling.why or None,
         "lines": [_line(each) for each in run.ruling.lines],
+        **_judged(run.ruling),
         "requests": dict(run.counts),
         "percentiles": {each.name: _percentiles(each) for each in run.percentiles},
         "ledger": {
@@ -63,6 +69,39 @@ def _run(run: RunReport) -> dict[str, Any]:
         "about": dict(run.about),
         "open_points": list(run.open_points),
         "timeline": None if run.timeline is None else _timeline(run.timeline),
+    }
+
+
+def _series(found: "SeriesReport") -> dict[str, Any]:
+    return {
+        "name": found.name,
+        "kind": str(found.kind),
+        "basis": [each.value for each in found.origins],
+        "verdict": str(whole([each.verdict for each in found.rulings])),
+        "says": list(found.says),
+        "rulings": [
+            {
+                "scenario": each.scenario,
+                "verdict": str(each.verdict),
+                "reason": each.why or None,
+                "lines": [_line(line) for line in each.lines],
+            }
+            for each in found.rulings
+        ],
+        "open_points": list(found.open_points),
+        "result": dict(found.document),
+    }
+
+
+def _judged(ruling: Ruling) -> dict[str, Any]:
+    """What stands beside the lines; null where no plan was at hand."""
+    found = ruling.judged
+    if found is None:
+        return {"reached": None, "groups": None, "work": None}
+    return {
+        "reached": [reached_json(each) for each in found.reached],
+        "groups": [group_json(each) for each in found.groups],
+        "work": work_json(found.work),
     }
 
 

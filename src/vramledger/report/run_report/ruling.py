@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from vramledger.record.run import Run
     from vramledger.trial.conduct.summary import Summary
 
-_STANDINGS: Final = {
+STANDINGS: Final = {
     Standing.HOLDS: Verdict.PASS,
     Standing.FAILS: Verdict.FAIL,
     Standing.OPEN: Verdict.INCONCLUSIVE,
@@ -118,7 +118,9 @@ def _judged(runs: "Sequence[Run]", plan: "Requirement", *, is_whole: bool) -> Ru
 
 
 def _ruling(found: ScenarioVerdict) -> Ruling:
-    return Ruling(Verdict(found.said), tuple(map(_line, found.lines)), scenario=found.name)
+    return Ruling(
+        Verdict(found.said), tuple(map(_line, found.lines)), scenario=found.name, judged=found
+    )
 
 
 def _line(line: Line) -> RuledLine:
@@ -147,7 +149,7 @@ def _own(run: "Run", summary: "Summary | None") -> Ruling:
         return Ruling(Verdict.INCONCLUSIVE, (), NOTHING_PROMISED)
     why = " ".join(summary.inconclusive)
     lines = tuple(map(_promise, found.lines))
-    return Ruling(_STANDINGS[found.standing], lines, why, found.scenario)
+    return Ruling(STANDINGS[found.standing], lines, why, found.scenario)
 
 
 def _promise(promise: Promise) -> RuledLine:
@@ -155,7 +157,7 @@ def _promise(promise: Promise) -> RuledLine:
     name = "" if amount is None else amount.name
     return RuledLine(
         asked_text(line),
-        _STANDINGS[promise.standing],
+        STANDINGS[promise.standing],
         found_text(line),
         unit="s" if name.endswith("_s") else "0..1" if name == "success" else "",
         value=None if amount is None else amount.value,

@@ -1,7 +1,7 @@
 """The tables of a report, which the page and the Markdown share."""
 
 from collections.abc import Callable, Iterator
-from math import inf, isfinite
+from math import inf
 from typing import Final
 
 from vramledger.record.document import Origin
@@ -18,7 +18,7 @@ from vramledger.report.run_report.model import (
     Verdict,
 )
 from vramledger.report.run_report.over_time import latency_words
-from vramledger.report.verdict import shown
+from vramledger.report.verdict import interval
 from vramledger.trial.client.health import Health
 from vramledger.trial.conduct.spread import Spread
 from vramledger.units import format_gib, format_seconds, gib
@@ -30,10 +30,11 @@ _PROPOSED: Final = {
     Verdict.INCONCLUSIVE: "What is open is settled by a further trial; until then nothing is accepted or refused.",
 }
 _SPREAD: Final = ("p50", "p95", "p99", "max")
+_OPEN_END: Final = "An interval without an upper end (or more) reaches into requests that failed, or beyond what so few requests tell."
 
 
-def contract_table(ruling: Ruling, run: str) -> Table:
-    """The contract line by line; intervals where there are any."""
+def contract_table(ruling: Ruling, run: str, what: str = "Contract of") -> Table:
+    """The contract line by line, or `what` else was asked; intervals where there are any."""
     lines = ruling.lines
     intervals = any(each.low is not None for each in lines)
     head = ("verdict", "asked", "found", *(("95 % interval",) if intervals else ()), "why")
@@ -47,8 +48,10 @@ def contract_table(ruling: Ruling, run: str) -> Table:
         )
         for each in lines
     )
-    notes = (ruling.why,) if ruling.why else ()
-    return Table(f"Contract of {ruling.scenario or run}: {ruling.verdict}", head, rows, notes=notes)
+    notes = ((ruling.why,) if ruling.why else ()) + (
+        (_OPEN_END,) if any(map(_is_open, lines)) else ()
+    )
+    return Table(f"{what} {ruling.scenario or run}: {ruling.verdict}", head, rows, notes=notes)
 
 
 def _why(line: RuledLine) -> str:
@@ -57,12 +60,12 @@ def _why(line: RuledLine) -> str:
     return f"{reason}. {settles}" if reason and settles else reason or settles
 
 
+def _is_open(line: RuledLine) -> bool:
+    return line.low is not None and line.low < inf and line.high == inf
+
+
 def _interval(line: RuledLine) -> str:
-    """Between two ends, of which either may be among failures."""
-    if line.low is None or line.high is None or line.low == inf:
-        return ""
-    high = "failures" if line.high == inf else shown(line.high, line.unit)
-    return f"{shown(line.low, line.unit)} to {high}" if isfinite(line.low) else f"up to {high}"
+    return "" if line.low is None or line.high is None else interval(line.low, line.high, line.unit)
 
 
 def about_table(run: RunReport) -> Table:

@@ -32,19 +32,17 @@ def verdict_reason(report: Report) -> str:
 def _reason(report: Report) -> str:
     if report.seal is not None and report.seal.unchanged is not True:
         return "the bundle is not as it was sealed, so it decides nothing."
-    if not report.runs:
+    if not report.runs and not report.series:
         return "there is no run."
     named = [each for each in report.rulings if each.verdict is report.verdict]
     if report.verdict is Verdict.PASS:
         count = sum(len(each.lines) for each in report.rulings)
-        return (
-            "the one line of the contract holds."
-            if count == 1
-            else f"all {count} lines of the contract hold."
-        )
+        of = " of the contract" if report.runs else ""
+        return f"the one line{of} holds." if count == 1 else f"all {count} lines{of} hold."
     lines = [each.name for one in named for each in one.lines if each.verdict is report.verdict]
     if report.verdict is Verdict.FAIL:
-        return f"the contract is not kept at {_listed(lines)}."
+        broken = "the contract is not kept at" if report.runs else "not kept:"
+        return f"{broken} {_listed(lines)}."
     why = next((one.why for one in named if one.why), "")
     return f"{why[0].lower()}{why[1:]}" if why else f"not decided: {_listed(lines)}."
 

@@ -24,6 +24,9 @@ class Refused:
     why: str
 
 
+_CUT: Final = Refused("cut", "it is asked no more")
+
+
 class Asker:
     """Asks one server; answers are kept, so that nothing is asked twice.
 
@@ -33,6 +36,8 @@ class Asker:
     def __init__(self, base: str, key: str | None = None, timeout_s: float = TIMEOUT_S) -> None:
         self.base, self._headers, self._timeout_s = base, authorization(key), timeout_s
         self._kept: dict[str, Fetched | Refused] = {}
+        self._open: set[PageConnection] = set()
+        self._is_cut = False
 
     def page(self, path: str) -> Fetched | Refused:
         """What a path answers to GET."""
@@ -65,16 +70,24 @@ class Asker:
         """The paths that answered so far."""
         return tuple(path for path, found in self._kept.items() if isinstance(found, Fetched))
 
+    def cut(self) -> None:
+        """End what other threads ask now, and ask nothing more."""
+        self._is_cut = True
+        for each in tuple(self._open):
+            each.close()
+
     def _exchange(self, path: str, method: str, body: bytes | None = None) -> Fetched | Refused:
         headers = self._headers if body is None else {**self._headers, **_JSON}
         connection = PageConnection(
             self.base + path, headers, self._timeout_s, method=method, body=body
         )
+        self._open.add(connection)
         try:
-            return connection.get()
+            return _CUT if self._is_cut else connection.get()
         except Missed as missed:
             return Refused(missed.error_class, missed.why)
         finally:
+            self._open.discard(connection)
             connection.close()
 
 

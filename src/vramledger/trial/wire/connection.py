@@ -17,7 +17,7 @@ import httptools
 from vramledger.trial.wire.desk import Desk
 from vramledger.trial.wire.failures import of_bad_head
 from vramledger.trial.wire.limits import Limits
-from vramledger.trial.wire.reply import Reply
+from vramledger.trial.wire.listener import Listener
 
 _CLOCK: Final = time.monotonic_ns
 _HTTP: Final = b"HTTP/1."
@@ -75,7 +75,7 @@ class Connection(asyncio.Protocol):
         self._queued = False
         self._now = 0
         self._reset()
-        self.reply: Reply | None = None
+        self.reply: Listener | None = None
         self.heard_ns = 0  # last time a byte came, or the request went
         self.rested = False
         self.lost = False
@@ -131,7 +131,7 @@ class Connection(asyncio.Protocol):
         """Whether it was open before and was closed without a byte of the response that is awaited now."""
         return self.lost and self.rested and self._in_head and self._head_bytes == 0
 
-    def send(self, head: bytes, body: bytes, reply: Reply) -> None:
+    def send(self, head: bytes, body: bytes, reply: Listener) -> None:
         """Write a request: its head up to the value of Content-Length, and its body; the reply hears of what follows."""
         self.reply = reply
         self.heard_ns = _CLOCK()
@@ -169,7 +169,7 @@ class Connection(asyncio.Protocol):
         if self._transport is not None:
             self._transport.abort()
 
-    def close_for(self, reply: Reply | None) -> None:
+    def close_for(self, reply: Listener | None) -> None:
         """Cut the connection if this reply is still the one that it carries."""
         if self.reply is reply:
             self.close()
@@ -186,7 +186,7 @@ class Connection(asyncio.Protocol):
             self._now = stamp
             self._feed(piece)
 
-    def _check_sent(self, reply: Reply) -> None:
+    def _check_sent(self, reply: Listener) -> None:
         transport = self._transport
         if (
             reply.sent_ns is None
@@ -224,12 +224,12 @@ class Connection(asyncio.Protocol):
         begun = self._head_bytes > 0 or piece.startswith(_HTTP)
         return of_bad_head(complaint) if begun else "no_http"
 
-    def _give_up(self, reply: Reply) -> None:
+    def _give_up(self, reply: Listener) -> None:
         now = self._now
         self.close()
         reply.end(now, orderly=False)
 
-    def _end_of_connection(self, reply: Reply, error: Exception | None, now: int) -> None:
+    def _end_of_connection(self, reply: Listener, error: Exception | None, now: int) -> None:
         if reply.headers_ns is None:
             cut = error is None or isinstance(error, ssl.SSLError)
             reply.fail("closed_early" if cut else "reset", now)

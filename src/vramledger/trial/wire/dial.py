@@ -5,15 +5,15 @@ import errno
 import socket
 import ssl
 from collections.abc import Callable
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 from vramledger.errors import BadInput
 from vramledger.frozen import frozen
-from vramledger.trial.wire.connection import Connection
 from vramledger.trial.wire.limits import Limits
 from vramledger.trial.wire.target import Place, Route, Target, route_to
 from vramledger.trial.wire.tunnel import TunnelRefused, ask_for_tunnel
 
+_Made = TypeVar("_Made", bound=asyncio.BaseProtocol)
 _NO_ROOM: Final = frozenset(
     {errno.EMFILE, errno.ENFILE, errno.EADDRNOTAVAIL, errno.ENOBUFS, errno.ENOMEM}
 )
@@ -46,8 +46,8 @@ class Dialer:
         self._tls = _tls_context(target) if self.route.tls else None
         self._addresses: tuple[_Address, ...] = ()
 
-    async def dial(self, made: Callable[[], Connection]) -> Connection:
-        """A connection that is ready for requests.
+    async def dial(self, made: Callable[[], _Made]) -> _Made:
+        """A connection that is ready, as `made` makes it.
 
         Raises:
             DialError: there is none, and why.
@@ -61,7 +61,7 @@ class Dialer:
             self._addresses = ()
             raise
 
-    async def _dial(self, made: Callable[[], Connection]) -> Connection:
+    async def _dial(self, made: Callable[[], _Made]) -> _Made:
         sock = await self._connected()
         try:
             if self.route.tunnel:
@@ -82,7 +82,7 @@ class Dialer:
             return "tls"
         return _class_of(error) if isinstance(error, OSError) else None
 
-    async def _handed_over(self, made: Callable[[], Connection], sock: socket.socket) -> Connection:
+    async def _handed_over(self, made: Callable[[], _Made], sock: socket.socket) -> _Made:
         loop = asyncio.get_running_loop()
         if self._tls is None:
             return (await loop.create_connection(made, sock=sock))[1]

@@ -28,19 +28,24 @@ class Reply:
 
     `failure` is the class of what went wrong, as far as the wire tells. `message` is the server's own text about
     it, for a person to read and never for a record. `on_end` is called once. With `keep_text` the answer's text is kept
-    in `tally`, to be counted.
+    in `tally`, to be counted. `watch` is given the data of every event that is a chunk of the API.
     """
 
     __slots__ = (
-        "_keeps_text", "_limits", "_shape", "_shape_end", "_shape_start", "_splitter", "_streaming", "_tell", "date", "done_ns", "ended",
+        "_keeps_text", "_limits", "_shape", "_shape_end", "_shape_start", "_splitter", "_streaming", "_tell", "_watch", "date", "done_ns", "ended",
         "failure", "finished_ns", "first_byte_ns", "headers_ns", "message", "progress_ns", "request_id",
         "retry_after", "sent_ns", "status", "tally",
     )  # fmt: skip
 
     def __init__(
-        self, limits: Limits, on_end: "Callable[[], None]", *, keep_text: bool = False
+        self,
+        limits: Limits,
+        on_end: "Callable[[], None]",
+        *,
+        keep_text: bool = False,
+        watch: "Callable[[bytes], None] | None" = None,
     ) -> None:
-        self._limits, self._keeps_text = limits, keep_text
+        self._limits, self._keeps_text, self._watch = limits, keep_text, watch
         self._tell = on_end
         self._splitter = EventSplitter(limits.line_bytes)
         self._shape: Shape | None = None
@@ -154,6 +159,8 @@ class Reply:
             self.failure = error.failure
             return
         self._chunk(chunk, block, now)
+        if self._watch is not None and chunk.error is None:
+            self._watch(data)
 
     def _error_event(self, data: bytes) -> None:
         """An event of the type ``error``, which need not be put as the API puts errors."""
@@ -178,6 +185,7 @@ class Reply:
         self.tally.add(chunk, now)
         if (
             not self._keeps_text  # which a shape does not read
+            and self._watch is None
             and chunk.text is not None
             and chunk.tokens is None
             and chunk.usage is None

@@ -46,10 +46,10 @@ def read_lines(path: Path) -> Iterator[LogLine]:
                 f"{path} has {file.size:,} bytes; cut the part from the engine's start to "
                 "'Application startup complete' and give that."
             )
-        yield from parse_lines(_pieces(file.stream))
+        yield from parse_lines(lines_of(file.stream))
 
 
-def _pieces(stream: BinaryIO) -> Iterator[str]:
+def lines_of(stream: BinaryIO) -> Iterator[str]:
     """Lines as text, overlong ones in pieces; zero bytes, which cut logs begin with, are dropped."""
     while piece := stream.readline(_LONGEST_LINE):
         yield piece.replace(b"\0", b"").decode("utf-8", errors="replace")

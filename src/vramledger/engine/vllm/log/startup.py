@@ -1,5 +1,6 @@
 """`StartupLog`: the readings of one engine start, each with the line it came from."""
 
+from collections import deque
 from collections.abc import Iterable, Iterator
 from math import isfinite
 from pathlib import Path
@@ -11,6 +12,8 @@ from vramledger.errors import BadInput, CannotKnow
 from vramledger.frozen import frozen
 from vramledger.units import GIB, KIB, MIB
 
+_MOST_READINGS: Final = 100_000
+_MOST_RECORDS: Final = 1_000
 _VERSION_ROWS: Final = frozenset({"version", "server version", "banner"})
 _SERVER_ROWS: Final = frozenset({"server version", "banner"})
 _UNITS: Final = {"KiB": KIB, "MiB": MIB, "GiB": GIB}
@@ -108,9 +111,10 @@ class _Collector:
     def _reset(self) -> None:
         self.version: str | None = None
         self.v0 = False
-        self.readings: list[Reading] = []
-        self.failures: list[Failure] = []
-        self.configuration: list[LogLine] = []
+        # bounded, so that a log of nothing else does not fill the memory; the last ones count
+        self.readings: deque[Reading] = deque(maxlen=_MOST_READINGS)
+        self.failures: deque[Failure] = deque(maxlen=_MOST_READINGS)
+        self.configuration: deque[LogLine] = deque(maxlen=_MOST_RECORDS)
 
     @property
     def started(self) -> bool:
@@ -129,7 +133,7 @@ class _Collector:
                 Failure(pattern.name, line, tuple(_readings(pattern, groups, line)))
             )
         if self.other is None and not self.started:
-            self.other = _other_engine(line.text)
+            self.other = other_engine(line.text)
 
     def _version(self, pattern: Pattern, version: str, line: LogLine) -> None:
         if pattern.name in _SERVER_ROWS and (self.readings or self.failures):
@@ -181,7 +185,8 @@ def _number(text: str) -> float | None:
     return number if isfinite(number) else None  # a damaged line may hold hundreds of digits
 
 
-def _other_engine(text: str) -> str | None:
+def other_engine(text: str) -> str | None:
+    """The other engine whose line this is, None where it is nobody's that is known."""
     for engine, cues in _OTHER_ENGINES.items():
         if any(cue in text for cue in cues):
             return engine

@@ -1,0 +1,1 @@
+"""Runs that belong together on one page: repetitions, the steps of a ramp, the segments of a soak."""
