@@ -91,7 +91,7 @@ def outline(stream: Bytes, name: str) -> Outline:
                 kept = here.takes()
                 held += kept
                 if event in _STARTS:
-                    begun = {} if event == "start_map" else []
+                    begun: Any = {} if event == "start_map" else []
                     above.append(_Built(here.below(), begun, kept=kept))
                     here.put(begun, kept=kept)
                 else:
