@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
-.PHONY: demo test check live oracle scale peers bench accuracy timing diagnosis statistics fuzz docs clean
+.PHONY: demo test check live oracle scale peers bench accuracy timing diagnosis statistics compare-errors fuzz docs clean
 .DEFAULT_GOAL := demo
 
 $(STAMP): pyproject.toml
@@ -64,6 +64,9 @@ diagnosis: $(STAMP)  ## the diagnosis against 210 runs of known causes, some min
 
 statistics: $(STAMP)  ## how often intervals hold the truth, and queues are called rightly, some minutes
 	@$(BIN)/python scripts/statistics_held.py
+
+compare-errors: $(STAMP)  ## how often vram compare errs, on drawn runs, a quarter of an hour
+	@$(BIN)/python scripts/compare_errors.py
 
 fuzz: $(STAMP)  ## at least 100,000 hostile inputs
 	@$(BIN)/python -m pytest -m fuzz tests -p no:randomly

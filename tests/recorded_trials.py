@@ -1,7 +1,9 @@
 """A small measured trial whose every row is known, for tests."""
 
 import json
+from collections.abc import Mapping
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 from recorded_runs import UUID, measured_request
@@ -97,19 +99,20 @@ def small_trial(
     bottleneck: str | None = None,
     about: Description | None = None,
     queue_s: float | None = None,
+    values: Mapping[int, Mapping[str, Any]] = MappingProxyType({}),
 ) -> Path:
     """Four measured requests from second 10 on, of which one failed, one of the warm-up before; pages at 9, 11 and 12 s.
 
-    `queue_s` is how long each answered one was queued.
+    `queue_s` is how long each answered one was queued, `values` what is otherwise in a request, by its number.
     """
     with RecordedRun.start(folder, about or described()) as run:
         run.note(1.0, "phase", name="warm_up")
         run.append(measured_request(-1, 1.0, (0, 900_000), row=None))
         run.note(10.0, "phase", name="measured", load_zero_s=10.0, position_s=0.0)
         for number, gaps in enumerate(((0, 10_000), (0, 10_000, 40_000), (0,))):
-            run.append(
-                measured_request(number, 10.0 + number, gaps, input_tokens_got=100, queue_s=queue_s)
-            )
+            known: dict[str, Any] = {"due_s": 10.0 + number, "input_tokens_got": 100}
+            known |= {"queue_s": queue_s, **values.get(number, {})}
+            run.append(measured_request(number, known.pop("due_s"), gaps, **known))
         failed: dict[str, Any] = dict.fromkeys(
             ("first_content_s", "first_answer_s", "last_content_s", "chunk_offset_us", "chunk_tokens",
              "output_tokens_got", "tokens_basis"))  # fmt: skip
@@ -123,7 +126,8 @@ def small_trial(
                     "outcome": Outcome.REJECTED,
                     "error_class": "http_429",
                     "http_status": 429,
-                },
+                }
+                | values.get(3, {}),
             )
         )
         page(run, 9.0, 5.0, (0.9, 0.9))

@@ -2,8 +2,10 @@
 
 import json
 import re
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import pytest
@@ -58,7 +60,8 @@ def test_a_run_that_answers_is_proven(home: Path) -> None:
 def test_a_second_try_finds_the_prompts_in_the_servers_cache(home: Path) -> None:
     options = ["--exercise", "--workload", "drawn/workload.parquet"]
     done = vram_here(["verify", "--seal", "second", "-o", "second.zip", *options], home)
-    assert done.returncode == 0, done.stderr
+    assert done.returncode == 1
+    assert any(line.startswith("FAILS       The server had ") for line in done.stdout.splitlines())
     checked = vram_here(["verify", "second.zip", "--challenge", "drawn", "--json"], home)
     assert checked.returncode == 1
     (told,) = (c for c in json.loads(checked.stdout)["checks"] if c["standing"] == "fails")
@@ -101,9 +104,13 @@ def salted(salt: int, **load: Any) -> dict[str, Any]:
 
 
 def _answered(
-    folder: Path, challenge: Challenge, source: Path | None = None, **values: Any
+    folder: Path,
+    challenge: Challenge,
+    source: Path | None = None,
+    sent: Mapping[int, Mapping[str, Any]] = MappingProxyType({}),
+    **values: Any,
 ) -> list[tuple[str, str]]:
-    """What is wrong with a sealed run that carries the challenge, made in January 2030."""
+    """What is wrong with a sealed run that carries the challenge, made in January 2030; sealing it says the same of the challenge."""
     asked = contracted(folder / "run")
     about = described(
         workload_sha256=challenge.document["workload_sha256"],
@@ -112,8 +119,12 @@ def _answered(
         started_at="2030-01-01T00:00:00.000000Z",
         challenge=dict(challenge.document),
     )
-    run = small_trial(folder / "answered", about=about.model_copy(update=values))
-    return wrong(verify(seal(replace(asked, runs=(run,), workloads=(challenge.workload, *asked.workloads, *([source] if source else [])))).path))  # fmt: skip
+    run = small_trial(folder / "answered", about=about.model_copy(update=values), values=sent)
+    loads = (challenge.workload, *asked.workloads, *([source] if source else []))
+    sealed = seal(replace(asked, runs=(run,), workloads=loads))
+    found = wrong(verify(sealed.path))
+    assert [(each.name, each.said) for each in sealed.unfit] == found
+    return found
 
 
 def test_what_a_run_must_do_to_answer(tmp_path: Path) -> None:
@@ -153,6 +164,28 @@ def test_another_way_of_sending(tmp_path: Path, load: dict[str, Any], why: str) 
     assert _answered(tmp_path, challenge, trial=trial) == [
         ("challenge", f"Run 001 does not answer the challenge: {why}.")
     ]
+
+
+@pytest.mark.parametrize(
+    ("sent", "why"),
+    [
+        ({3: {"row": 0}}, "row 0 was sent more than once"),
+        ({3: {"row": 0, "attempt": 1}}, None),  # tried again by the client
+        ({1: {"row": 0}, 3: {"row": None}}, "row 1 of the challenge was not sent"),
+        ({3: {"row": 7}}, "it sent row 7, which the challenge does not have"),
+        ({2: {"input_tokens_asked": 60}, 3: {"row": None}}, "row 2 had a prompt of 60 tokens, and the challenge has 100"),
+        ({2: {"input_tokens_asked": 100}, 3: {"row": None}}, None),
+        ({2: {"output_tokens_asked": 2}, 3: {"row": None}}, "row 2 asked for 2 tokens, and the challenge has 3"),
+        ({2: {"due_s": 11.5}, 3: {"row": None}}, "row 2 was due -0.500 s from where the challenge has it"),
+        ({1: {"row": 2}, 2: {"row": 1}, 3: {"row": None}}, "row 2 was due -1.000 s from where the challenge has it"),
+    ],
+)  # fmt: skip
+def test_rows_that_were_sent_otherwise(
+    tmp_path: Path, sent: dict[int, dict[str, Any]], why: str | None
+) -> None:
+    found = _answered(tmp_path, _drawn(tmp_path, rows=3), sent=sent)
+    told = [] if why is None else [f"Run 001 does not answer the challenge: {why}."]
+    assert [said for _, said in found] == told
 
 
 def test_other_texts(tmp_path: Path) -> None:

@@ -27,6 +27,7 @@ from vramledger.plan.promises import promises
 from vramledger.plan.read import read_plan
 from vramledger.record.document import Deployment, Plan
 from vramledger.record.run import read_run
+from vramledger.report.bundle import sealed_text
 from vramledger.workload.challenge import Challenge, draw, salt_of
 
 CONTRACT = "{ttft_s: {p50: 1.0, p95: 2.0}, success: 0.98}"
@@ -167,6 +168,9 @@ def test_without_it_quality_is_open(tmp_path: Path) -> None:
     sealed = seal(asked(tmp_path, QUALITY, in_effect=FP8))
     assert sealed.verdict["verdict"] == "INCONCLUSIVE"
     assert quality_of(sealed)["reason"] == "results/shadow.json is not there yet"
+    assert sealed.absent == ("results/shadow.json",)
+    said = "open        plan.yaml names results/shadow.json; give it with --quality"
+    assert said in sealed_text(sealed).splitlines()
     assert wrong(verify(sealed.path)) == []
 
 

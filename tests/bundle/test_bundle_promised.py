@@ -50,6 +50,7 @@ def test_a_run_that_was_held_to_something_else(
 ) -> None:
     sealed = seal(contracted(tmp_path, **values))
     assert wrong(verify(sealed.path)) == [("contract", f"Run 001 {why}.")]
+    assert [(each.name, each.said) for each in sealed.unfit] == [("contract", f"Run 001 {why}.")]
 
 
 def test_what_the_plan_promises(tmp_path: Path) -> None:

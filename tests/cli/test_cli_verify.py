@@ -71,3 +71,16 @@ def test_what_cannot_be_asked(home: Path, words: list[str], sentence: str) -> No
         assert found.startswith("w.parquet is not UTF-8 text")
     else:
         assert found == sentence
+
+
+def test_what_does_not_fit_is_said_when_it_is_sealed(tmp_path: Path) -> None:
+    contracted(tmp_path, scenario="night")
+    words = ["verify", "--seal", "run", "--workload", "w.parquet", "-o", "b.zip"]
+    done = vram_here(words, tmp_path)
+    assert done.returncode == 1
+    why = "Run 001 is of the scenario 'night', which plan.yaml does not have."
+    assert done.stdout.splitlines()[1] == f"FAILS       {why}"
+    again = vram_here([*words[:-1], "c.zip", "--json"], tmp_path)
+    found = json.loads(again.stdout)
+    assert found["unfit"] == [{"name": "contract", "message": why}]
+    assert vram_here(["verify", "b.zip"], tmp_path).returncode == 1

@@ -72,6 +72,7 @@ RUNS = (
     ("trial", "plan", "--run", "trials.yaml", "--url", "http://127.0.0.1:9"),
     ("trial", "warm", "--url", "http://127.0.0.1:9", "--within", "1ms"),
     ("accept", "trials/trial", "--plan", "accept-plan.yaml"),
+    ("compare", "trials/trial", "simulated", "trials/trial"),
     ("verify", "--new-key", "sealing.key"),
     ("verify", "--seal", "sealed/run", "--workload", "sealed/w.parquet", "-o", "bundle.zip"),
     ("verify", "bundle.zip"),

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from vramledger.bundle.archive import write_archive
+from vramledger.bundle.check import Check, Standing
 from vramledger.bundle.contents import (
     CHALLENGE,
     VERDICT,
@@ -21,6 +22,7 @@ from vramledger.bundle.contents import (
     place_runs,
     write_json,
 )
+from vramledger.bundle.fitting import fitting
 from vramledger.bundle.keys import PublicKey, public_of
 from vramledger.bundle.loads import place_loads
 from vramledger.bundle.manifest import (
@@ -32,7 +34,7 @@ from vramledger.bundle.manifest import (
     sign,
     write_manifest,
 )
-from vramledger.bundle.quality_files import place_evidence
+from vramledger.bundle.quality_files import absent_evidence, place_evidence
 from vramledger.bundle.repeating import Repeat, repeating
 from vramledger.bundle.verdict import verdict_of
 from vramledger.errors import BadInput
@@ -70,7 +72,11 @@ class SealAsked:
 
 @frozen
 class Sealed:
-    """A bundle that was written: where, its hash, its kind, the key that signed it, what it comes to, how to do it again."""
+    """A bundle that was written: where, its hash, its kind, the key that signed it, what it comes to, how to do it again.
+
+    `unfit` is what is in it and does not fit together: it is sealed all the same, and verifying says it again. `absent` names
+    evidence of quality that the plan names, and that was not given.
+    """
 
     path: Path
     sha256: str
@@ -79,6 +85,8 @@ class Sealed:
     verdict: dict[str, Any]
     files: int
     repeat: tuple[Repeat, ...]
+    unfit: tuple[Check, ...] = ()
+    absent: tuple[str, ...] = ()
 
 
 def seal(asked: SealAsked, now: datetime | None = None) -> Sealed:
@@ -144,9 +152,19 @@ def _filled(
     sha256 = write_manifest(folder, _manifest(asked, placed, folder, kind, now))
     key = None if asked.key is None else sign(folder, asked.key)
     files = files_in(folder)
-    repeat = tuple(repeating(each, folder) for each in placed)
+    sealed = Sealed(
+        asked.out,
+        sha256,
+        kind,
+        key,
+        verdict,
+        files=len(files),
+        repeat=tuple(repeating(each, folder) for each in placed),
+        unfit=tuple(each for each in fitting(folder, placed) if each.standing is Standing.FAILS),
+        absent=absent_evidence(folder),
+    )
     _put(folder, files, asked.out, packed=packed)
-    return Sealed(asked.out, sha256, kind, key, verdict, len(files), repeat)
+    return sealed
 
 
 def _place_challenge(placed: Sequence[Placed], folder: Path) -> None:

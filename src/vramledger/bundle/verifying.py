@@ -12,19 +12,11 @@ from typing import Any, Final
 from vramledger.bundle.archive import MANIFEST, SIGNATURE, other_byte, unpack
 from vramledger.bundle.canonical import HASH
 from vramledger.bundle.check import Check, Standing, fails, holds
-from vramledger.bundle.contents import Placed
-from vramledger.bundle.evidence import (
-    challenge_met,
-    documents_are_theirs,
-    loads_are_theirs,
-    plan_is_theirs,
-    runs_sound,
-    verdict_again,
-)
+from vramledger.bundle.evidence import runs_sound, verdict_again
+from vramledger.bundle.fitting import fitting
 from vramledger.bundle.integrity import archive_order, files_unchanged, signed_by
 from vramledger.bundle.keys import PublicKey
 from vramledger.bundle.manifest import parsed_manifest
-from vramledger.bundle.promised import contracts_are_the_plans
 from vramledger.bundle.repeating import Repeat, repeating
 from vramledger.errors import BadInput
 from vramledger.frozen import frozen
@@ -122,17 +114,9 @@ def _verified(path: Path, opened: Opened, wanted: Wanted) -> Verified:
     if any(each.standing is Standing.FAILS for each in runs):
         return Verified(path, tuple(found), manifest, signer)
     verdict, again = verdict_again(folder, placed)
-    found += [*_fits(folder, placed, wanted), again]
+    found += [*fitting(folder, placed, wanted.challenge), again]
     repeat = tuple(repeating(each, folder) for each in placed)
     return Verified(path, tuple(found), manifest, signer, verdict, repeat)
-
-
-def _fits(folder: Path, placed: tuple[Placed, ...], wanted: Wanted) -> Iterator[Check]:
-    yield plan_is_theirs(folder, placed)
-    yield contracts_are_the_plans(folder, placed)
-    yield loads_are_theirs(folder, placed)
-    yield documents_are_theirs(folder, placed)
-    yield challenge_met(folder, placed, wanted.challenge)
 
 
 def _known(manifest: dict[str, Any], sha256: str | None) -> Check:

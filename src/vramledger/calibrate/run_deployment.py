@@ -45,13 +45,13 @@ def case_of(description: "Description", stated: Stated) -> Case:
             f"The run is of {engine}, whose steps are not simulated; vLLM's are calibrated."
         )
     version = stated.version or found.engine_version or asked.engine_version
-    launch = _launch(description, stated, _release(version))
+    launch = _launch(description, stated, release(version))
     if stated.model is not None:
         launch = Launch(launch.engine, stated.model, launch.flags)
-    return Case(launch, model_of(launch), _card(description, stated), _release(version))
+    return Case(launch, model_of(launch), _card(description, stated), release(version))
 
 
-def _release(version: str | None) -> str | None:
+def release(version: str | None) -> str | None:
     return None if version is None else version.partition(_LOCAL)[0]
 
 
@@ -63,10 +63,11 @@ def _launch(description: "Description", stated: Stated, version: str | None) -> 
     if model is None:
         raise BadInput("The run does not say which model was served; name it with --model NAME.")
     arguments = {**(asked.arguments or {}), **(found.arguments or {})}
-    return Launch(_ENGINE, model, tuple(_flags(arguments)))
+    return Launch(_ENGINE, model, tuple(flags_of(arguments)))
 
 
-def _flags(arguments: Mapping[str, Any]) -> Iterator[Flag]:
+def flags_of(arguments: Mapping[str, Any]) -> Iterator[Flag]:
+    """Arguments by name, as a run.json has them, as the flags of a launch."""
     for name, value in arguments.items():
         if value is None:
             continue

@@ -35,6 +35,7 @@ VERBS: Final = (
     Verb("diagnose", "Judge", "What makes a server slow, and would more memory help?"),
     Verb("accept", "Judge", "PASS, FAIL or INCONCLUSIVE for every line of a plan's contract."),
     Verb("report", "Judge", "Runs or a bundle as a page: the verdict, then all behind it."),
+    Verb("compare", "Judge", "What differs between runs, is it the cause, and by how much."),
     Verb("verify", "Judge", "Seal runs as evidence; check that nothing in them changed since."),
 )
 

@@ -65,7 +65,8 @@ def command(paths: tuple[Path, ...], *, as_json: bool, **asked: Any) -> int:
     """Check a bundle: every file, the signature, the records row by row; then make the verdict again from them.
 
     With --seal, make one of runs. A seal proves that nothing changed since, never that the records are genuine; a buyer
-    draws a challenge before the trial for that. Exit code 1 says that something is not as it was sealed, by name.
+    draws a challenge before the trial for that. Exit code 1 says that something is not as it was sealed, by name; with --seal,
+    that what was sealed does not fit together.
     """
     need_full(
         "vram verify",

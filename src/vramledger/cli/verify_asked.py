@@ -132,7 +132,8 @@ def _seal(paths: tuple[Path, ...], asked: Mapping[str, Any]) -> Told:
             evidence=asked["evidence"],
         )
     )
-    return sealed_text(sealed), sealed_json(sealed), ExitCode.HOLDS
+    code = ExitCode.DOES_NOT_HOLD if sealed.unfit else ExitCode.HOLDS
+    return sealed_text(sealed), sealed_json(sealed), code
 
 
 def _verify(paths: tuple[Path, ...], asked: Mapping[str, Any]) -> Told:

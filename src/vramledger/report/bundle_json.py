@@ -18,6 +18,8 @@ def sealed_json(found: Sealed) -> dict[str, Any]:
         "fingerprint": None if found.key is None else found.key.fingerprint,
         "files": found.files,
         "verdict": found.verdict,
+        "unfit": [{"name": each.name, "message": each.said} for each in found.unfit],
+        "absent_evidence": list(found.absent),
         "repeat": repeat_json(found.repeat),
     }
 

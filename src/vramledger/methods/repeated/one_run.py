@@ -106,7 +106,7 @@ def complaints(runs: "tuple[OneRun, ...]") -> Iterator[str]:
             yield f"{one.turn.name} sent another workload than {first.turn.name}; repeat with one workload."
         if _contract(one) != _contract(first):
             yield f"{one.turn.name} was made for another contract than {first.turn.name}; repeat with one plan."
-        for each in changes(first.about.in_effect, one.about.in_effect):
+        for each in changes(first.about.in_effect, one.about.in_effect, both_seen=True):
             yield (
                 f"The server was another in {one.turn.name} than in {first.turn.name}: {each.title or f'--{each.name}'} was "
                 f"{each.one} and is {each.other}."

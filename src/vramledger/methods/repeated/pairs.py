@@ -89,7 +89,7 @@ def attribution(pairs: Sequence[tuple[OneRun, OneRun]]) -> Attribution:
     a, b = pairs[0]
     found = [
         f"{each.title or f'--{each.name}'}: {each.one} of A, {each.other} of B"
-        for each in changes(a.about.in_effect, b.about.in_effect)
+        for each in changes(a.about.in_effect, b.about.in_effect, both_seen=True)
     ]
     if a.about.origin != b.about.origin:
         found.append(f"origin: A is {a.about.origin.value}, B is {b.about.origin.value}")

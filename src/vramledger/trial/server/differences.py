@@ -27,16 +27,22 @@ def differences(asked: "Deployment", in_effect: "Deployment") -> tuple[str, ...]
     return tuple(map(_said, changes(asked, in_effect)))
 
 
-def changes(one: "Deployment", other: "Deployment") -> tuple[Change, ...]:
-    """In the order of run.json; what either side does not tell is not compared."""
+def changes(
+    one: "Deployment", other: "Deployment", *, both_seen: bool = False
+) -> tuple[Change, ...]:
+    """In the order of run.json; what either side does not tell is not compared.
+
+    A default that was asked for, such as auto, may be anything in effect; where `both_seen` it is a value like others.
+    """
     found = [
         Change(name, title, wanted, got)
-        for name, title, same in _FIELDS
+        for name, title, same in FIELDS
         if (wanted := getattr(one, name)) is not None
         and (got := getattr(other, name)) is not None
         and not same(wanted, got)
     ]
-    return (*found, *_arguments(one.arguments or {}, other.arguments or {}))
+    same_value = same_setting if both_seen else _same_value
+    return (*found, *_arguments(one.arguments or {}, other.arguments or {}, same_value))
 
 
 def _said(found: Change) -> str:
@@ -45,22 +51,30 @@ def _said(found: Change) -> str:
     return f"The {found.title} asked for is {found.one}, and in effect it is {found.other} ({found.name})."
 
 
-def _arguments(asked: Mapping[str, Any], got: Mapping[str, Any]) -> Iterator[Change]:
-    in_effect = {_folded(name): value for name, value in got.items()}
+def _arguments(
+    asked: Mapping[str, Any], got: Mapping[str, Any], same_value: Callable[[Any, Any], bool]
+) -> Iterator[Change]:
+    in_effect = {folded(name): value for name, value in got.items()}
     for name, wanted in asked.items():
-        value = in_effect.get(_folded(name))
-        if value is not None and not _same_value(wanted, value):
+        value = in_effect.get(folded(name))
+        if value is not None and not same_value(wanted, value):
             yield Change(name, None, wanted, value)
 
 
-def _folded(name: str) -> str:
+def folded(name: str) -> str:
+    """An argument's name, the same however it is spelled."""
     return name.casefold().replace("_", "-").lstrip("-")
 
 
 def _same_value(wanted: Any, got: Any) -> bool:
-    """Numbers and switches by value; a default asked for may have become anything."""
+    """A default asked for may have become anything."""
+    return str(wanted).strip().casefold() in _DEFAULTS or same_setting(wanted, got)
+
+
+def same_setting(wanted: Any, got: Any) -> bool:
+    """Numbers and switches by value, whether they are text or not."""
     one, other = str(wanted).strip().casefold(), str(got).strip().casefold()
-    if one in _DEFAULTS or one == other:
+    if one == other:
         return True
     try:
         return abs(float(one) - float(other)) <= _TOLERANCE * max(1.0, abs(float(one)))
@@ -86,7 +100,7 @@ def _last(name: str) -> str:
     return name.rstrip("/").rpartition("/")[2].casefold()
 
 
-_FIELDS: Final[tuple[tuple[str, str, Callable[[str, str], bool]], ...]] = (
+FIELDS: Final[tuple[tuple[str, str, Callable[[str, str], bool]], ...]] = (
     ("engine", "engine", _same_text),
     ("engine_version", "engine's version", same_version),
     ("model", "model", _same_model),
