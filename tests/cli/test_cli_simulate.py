@@ -252,7 +252,7 @@ def test_a_plan_with_several_cards_names_them(
     cards = "gpus: [H100-80GB-SXM, L40S]"
     plan.write_text(PLAN.replace("LIMIT", "5").replace("gpus: [H100-80GB-SXM]", cards))
     assert refused(capsys, str(plan)) == (
-        "The plan has several accelerators (H100-80GB-SXM, L40S), and one is taken at a time; name it with --gpu."
+        "The plan has several accelerators (H100-80GB-SXM, L40S), and one is simulated at a time; name it with --gpu."
     )
 
 
