@@ -199,7 +199,7 @@ def _peak(number: int) -> int:
 
 def test_lists_are_never_held() -> None:
     _peak(2)  # imports
-    assert _peak(100) < 2 * _peak(10)
+    assert _peak(200) < 2 * _peak(20)
 
 
 def test_values_beyond_bounds_are_refused() -> None:

@@ -30,7 +30,7 @@ class Bytes(Protocol):
 class Outline:
     """A JSON value of which lists keep no more than their first values, and texts no more than their beginning.
 
-    `lengths` has, for each place, how long each list there is, in the order of the file. A place is written as keys
+    `lengths` has, for each place, how long each list there is that is itself kept, in the order of the file. A place is written as keys
     joined by dots; a value of a list is at `item`.
     """
 
@@ -85,7 +85,7 @@ def outline(stream: Bytes, name: str) -> Outline:
                 here.key = value
             elif event in _ENDS:
                 above.pop()
-                if event == "end_array":
+                if event == "end_array" and here.kept:
                     lengths[here.place or ""].append(here.count)
             else:
                 kept = here.takes()
