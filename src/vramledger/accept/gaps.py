@@ -3,6 +3,8 @@
 from typing import TYPE_CHECKING, Any
 
 from vramledger.frozen import frozen
+from vramledger.record.gap_counts import ROWS
+from vramledger.record.latency import gaps_us
 from vramledger.record.outcome import Outcome
 
 if TYPE_CHECKING:
@@ -27,10 +29,17 @@ class RequestGaps:
 
         if (np.diff(order) == 1).all() and len(order) == len(self.counts):
             return self
-        counts = self.counts[order]
-        starts = (np.cumsum(self.counts) - self.counts)[order]
-        at = np.arange(counts.sum()) + np.repeat(starts - (np.cumsum(counts) - counts), counts)
-        return RequestGaps(self.us[at], counts)
+        starts, counts = np.cumsum(self.counts) - self.counts, self.counts[order]
+        us = np.empty(int(counts.sum()), self.us.dtype)
+        begin = 0
+        for part in range(0, len(order), ROWS):
+            lengths = counts[part : part + ROWS]
+            ends = np.cumsum(lengths)
+            here = int(lengths.sum())
+            first = starts[order[part : part + ROWS]]
+            us[begin : begin + here] = self.us[np.arange(here) + np.repeat(first - (ends - lengths), lengths)]  # fmt: skip
+            begin += here
+        return RequestGaps(us, counts)
 
 
 def gaps_by_request(run: "Run", order: "Counts") -> RequestGaps:
@@ -41,7 +50,7 @@ def gaps_by_request(run: "Run", order: "Counts") -> RequestGaps:
     """
     import numpy as np
 
-    found = [_of_batch(batch) for batch in run.requests.batches(("row", "outcome", "chunk_offset_us"))]  # fmt: skip
+    found = [_of_batch(batch) for batch in run.requests.batches(("row", "outcome", "chunk_offset_us"), ROWS)]  # fmt: skip
     us = np.concatenate([np.zeros(0, np.int32), *(each.us for each in found)])
     counts = np.concatenate([np.zeros(0, np.int64), *(each.counts for each in found)])
     return RequestGaps(us, counts).taken(order)
@@ -55,18 +64,9 @@ def _of_batch(batch: Any) -> RequestGaps:
     offsets = kept.column("chunk_offset_us")
     told = pc.and_(pc.equal(kept.column("outcome"), Outcome.OK.value), pc.is_valid(offsets))
     told = np.asarray(pc.fill_null(told, False))
-    flat, lengths = _flat(kept.filter(told).column("chunk_offset_us"))
-    inside = np.ones(max(len(flat) - 1, 0), np.bool_)
-    ends = np.cumsum(lengths)
-    inside[ends[(ends > 0) & (ends < len(flat))] - 1] = False
+    lists = kept.filter(told).column("chunk_offset_us")
     counts = np.zeros(len(told), np.int64)
+    lengths = pc.list_value_length(lists).to_numpy(zero_copy_only=False).astype(np.int64)
     counts[told] = np.maximum(lengths - 1, 0)
-    return RequestGaps(np.diff(flat)[inside].astype(np.int32), counts)
-
-
-def _flat(lists: Any) -> "tuple[Counts, Counts]":
-    import numpy as np
-    import pyarrow.compute as pc
-
-    flat = lists.flatten().to_numpy(zero_copy_only=False).astype(np.int64)
-    return flat, pc.list_value_length(lists).to_numpy(zero_copy_only=False).astype(np.int64)
+    us = np.minimum(gaps_us(lists), np.iinfo(np.int32).max)  # 35 minutes
+    return RequestGaps(us.astype(np.int32), counts)

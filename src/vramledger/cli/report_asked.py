@@ -19,7 +19,7 @@ from vramledger.report.run_report.markdown import to_markdown
 from vramledger.report.run_report.model import Report, Terms
 from vramledger.report.run_report.page import to_html
 from vramledger.report.run_report.report_json import report_json
-from vramledger.report.run_report.sealed import seal_of, sealed_runs
+from vramledger.report.run_report.sealed import seal_of, sealed_runs, sealed_series
 from vramledger.report.series_report.model import SeriesReport
 from vramledger.report.series_report.read import is_series_folder, series_report
 from vramledger.written_file import refuse_place
@@ -95,7 +95,12 @@ def _report(
         found = verify(paths[0])
         with opened_bundle(paths[0]) as opened:
             runs = sealed_runs(opened.folder, found)
-            return gathered(named, runs, stated, seal_of(found), terms, plan)
+            parts = [
+                _found(n, each) for n, each in enumerate(sealed_series(opened.folder, found), 1)
+            ]
+            runs += [run for each in parts for run in each.runs]
+            series = [each.series for each in parts if each.series is not None]
+            return gathered(named, runs, stated, seal_of(found), terms, plan, series)
     parts = [_found(number, each) for number, each in enumerate(paths, 1)]
     return gathered(
         named,

@@ -21,7 +21,9 @@ def sealed_text(found: Sealed) -> str:
     if found.kind == EXERCISE:
         lines.append(_EXERCISE)
     lines += [f"FAILS       {each.said}" for each in found.unfit]
-    lines += [f"open        plan.yaml names {name}; give it with --quality" for name in found.absent]
+    lines += [
+        f"open        plan.yaml names {name}; give it with --quality" for name in found.absent
+    ]
     lines.append(f"hash        {found.sha256}")
     if found.key is None:
         lines.append("signed by   nobody; --key signs it")

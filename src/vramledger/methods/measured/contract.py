@@ -4,15 +4,15 @@ They are held against everything that was offered, from when it was due, with fa
 simulator (`simulate.judged`). One run gives figures without intervals: a line that barely holds may fail the next time.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from enum import StrEnum
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from vramledger.frozen import frozen
 from vramledger.plan.contract_json import contract_from_json
 from vramledger.plan.requirement import Contract
-from vramledger.record.latency import BY_NAME, gaps_s, with_failures
+from vramledger.record.latency import BY_NAME, gaps_us, with_failures
 from vramledger.record.outcome import Outcome
 from vramledger.trial.conduct.latencies import NAMES, Measured, measured
 
@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from vramledger.trial.conduct.summary import Summary
 
     Floats = np.ndarray[Any, np.dtype[np.float64]]
+
+_MICRO: Final = 1e6
 
 
 class Standing(StrEnum):
@@ -87,7 +89,7 @@ def promised(found: "Summary") -> Promised:
         return Promised(scenario)
     reasons = {each.line: each.why for each in found.unjudgeable}
     lines = held_against(
-        contract_from_json(stated), served_of(measured(found.run), all_gaps(found.run))
+        contract_from_json(stated), served_of(measured(found.run), counted_gaps(found.run))
     )
     return Promised(
         scenario, tuple(_promise(line, reasons) for line in lines), bool(found.inconclusive)
@@ -149,19 +151,38 @@ def _at(values: "Floats", share: float) -> float | None:
 
 
 def all_gaps(run: "Run") -> "Gaps":
-    """Every gap between two chunks of the measured requests that ended as asked."""
+    """Every gap between two chunks of the measured requests that ended as asked, in the order of the table."""
     import numpy as np
-    import pyarrow.compute as pc
 
     from vramledger.simulate.output_gaps import Gaps
 
-    found = [np.zeros(0)]
-    for batch in run.requests.batches(("row", "outcome", "chunk_offset_us")):
+    seconds = np.concatenate([np.zeros(0), *(each / _MICRO for each in _gaps_us(run))])
+    return Gaps(seconds, np.ones(len(seconds)))
+
+
+def counted_gaps(run: "Run") -> "Gaps":
+    """The same by length, each with how many are so long: of an hour of records in the memory of a few."""
+    import numpy as np
+
+    from vramledger.record.gap_counts import GapCounter
+    from vramledger.simulate.output_gaps import Gaps
+
+    counter = GapCounter()
+    for each in _gaps_us(run):
+        counter.add(each)
+    found = counter.found()
+    return Gaps(found.seconds, found.counts.astype(np.float64))
+
+
+def _gaps_us(run: "Run") -> "Iterator[np.ndarray[Any, np.dtype[np.int64]]]":
+    import pyarrow.compute as pc
+
+    from vramledger.record.gap_counts import ROWS
+
+    for batch in run.requests.batches(("row", "outcome", "chunk_offset_us"), ROWS):
         ok = pc.equal(batch.column("outcome"), Outcome.OK.value)
         kept = batch.filter(pc.and_(pc.is_valid(batch.column("row")), ok))
-        found.append(gaps_s(kept.column("chunk_offset_us")))
-    seconds = np.concatenate(found)
-    return Gaps(seconds, np.ones(len(seconds)))
+        yield gaps_us(kept.column("chunk_offset_us"))
 
 
 def _promise(line: "Line", reasons: dict[str, str]) -> Promise:

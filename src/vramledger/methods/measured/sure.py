@@ -9,7 +9,7 @@ too narrow rather than too wide.
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
-from vramledger.methods.measured.contract import all_gaps, held_against, served_of
+from vramledger.methods.measured.contract import counted_gaps, held_against, served_of
 from vramledger.plan.requirement import Contract, LatencyLimit
 from vramledger.trial.conduct.latencies import measured
 
@@ -24,7 +24,7 @@ def changed_by_chance(run: "Run", contract: Contract, count: int) -> bool:
     """Whether any latency line of the contract, or the share of successes, turns with the ends of its interval."""
     if count < 1 or contract.is_empty:
         return False
-    found = served_of(measured(run), all_gaps(run))
+    found = served_of(measured(run), counted_gaps(run))
     strict = _verdicts(found, _moved(contract, count, (1 + _NINE_OF_TEN) / 2))
     mild = _verdicts(found, _moved(contract, count, (1 - _NINE_OF_TEN) / 2))
     return any(

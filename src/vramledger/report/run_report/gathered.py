@@ -66,12 +66,12 @@ def gathered(
         for number, (run, summary) in enumerate(zip(read, summaries, strict=True), 1)
     )
     points = [*_of_seal(seal), *_mixed(runs), *ruled.notes]
+    decided = {name for each in series for name in each.scenarios}
+    missing = tuple(each for each in ruled.missing if each.scenario not in decided)
     parts: tuple[RunReport | SeriesReport, ...] = (*runs, *series)
     points += [_of_part(part, each, parts) for part in parts for each in part.open_points]
     points += notes
-    return Report(
-        title, runs, tuple(dict.fromkeys(points)), seal, terms, ruled.missing, tuple(series)
-    )
+    return Report(title, runs, tuple(dict.fromkeys(points)), seal, terms, missing, tuple(series))
 
 
 def _run_report(

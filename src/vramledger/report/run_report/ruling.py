@@ -64,7 +64,7 @@ def rulings(
     """
     trials = [run for run, summary in zip(runs, summaries, strict=True) if summary is not None]
     if plan is not None:
-        found = _judged(trials, plan, is_whole=True)
+        found = _judged(trials, plan, is_whole=True) if trials or not runs else Rulings({})
     else:
         found = _as_carried(trials, is_whole=is_whole)
     of = {
@@ -108,8 +108,6 @@ def _groups(trials: "Sequence[Run]") -> "list[list[Run]]":
 
 
 def _judged(runs: "Sequence[Run]", plan: "Requirement", *, is_whole: bool) -> Rulings:
-    if not runs:
-        return Rulings({})
     verdict = judge(runs, plan, read_beside(plan))
     of = {each.run: _ruling(each) for each in verdict.scenarios if each.run is not None}
     missing = [Missing(each.name, _ruling(each)) for each in verdict.scenarios if each.run is None]

@@ -4,6 +4,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from vramledger.bundle.check import Standing
+from vramledger.bundle.contents import SERIES
 from vramledger.bundle.manifest import EXERCISE
 from vramledger.report.run_report.model import Seal, SealCheck
 
@@ -36,7 +37,18 @@ def seal_of(found: "Verified") -> Seal:
 
 
 def sealed_runs(folder: Path, found: "Verified") -> list[Path]:
-    """The folders of the runs in a bundle; none where its manifest or a run cannot be read."""
+    """The folders of the runs in a bundle that are of no series; none where its manifest or a run cannot be read."""
+    return [folder / name for name in _placed(found) if not name.startswith(f"{SERIES}/")]
+
+
+def sealed_series(folder: Path, found: "Verified") -> list[Path]:
+    """The folders of the series in a bundle; likewise."""
+    of = [name.split("/")[1] for name in _placed(found) if name.startswith(f"{SERIES}/")]
+    return [folder / SERIES / name for name in sorted(set(of))]
+
+
+def _placed(found: "Verified") -> list[str]:
+    """Where every run lies."""
     if found.manifest is None or found.verdict is None:
         return []
-    return [folder / each["folder"] for each in found.manifest["runs"]]
+    return [str(each["folder"]) for each in found.manifest["runs"]]
