@@ -127,19 +127,11 @@ def gaps_s(chunk_offset_us: "pa.Array") -> "Floats":
     return found
 
 
-<<<<<<< HEAD
-def gaps_us(chunk_offset_us: "pa.Array") -> "np.ndarray[Any, np.dtype[np.int64]]":
-    """The same in whole microseconds.
-
-    Raises:
-        pyarrow.ArrowException: as `gaps_s`.
-=======
 def gaps_us(chunk_offset_us: "pa.Array") -> "Whole":
     """The same in microseconds, as they were recorded.
 
     Raises:
         pyarrow.ArrowException: not a column of lists of integers.
->>>>>>> main
     """
     import numpy as np
     import pyarrow.compute as pc
@@ -150,11 +142,7 @@ def gaps_us(chunk_offset_us: "pa.Array") -> "Whole":
     inside = np.ones(max(len(offsets) - 1, 0), dtype=np.bool_)
     ends = np.cumsum(lengths)
     inside[ends[(ends > 0) & (ends < len(offsets))] - 1] = False
-<<<<<<< HEAD
-    gaps: np.ndarray[Any, np.dtype[np.int64]] = np.diff(offsets)[inside]
-=======
     gaps: Whole = np.diff(offsets)[inside]
->>>>>>> main
     return gaps
 
 

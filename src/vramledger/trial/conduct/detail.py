@@ -7,8 +7,6 @@ from vramledger.frozen import frozen
 if TYPE_CHECKING:
     import numpy as np
 
-    from vramledger.record.gap_counts import CountedGaps
-
     Floats = np.ndarray[Any, np.dtype[np.float64]]
 
 SHARES: Final = (0.001, 0.01, 0.05, 0.1, 0.25, 0.5, 0.75, 0.9, 0.95, 0.99, 0.999)
@@ -54,28 +52,6 @@ def detail(
         min=float(found[0]),
         max=float(found[-1]),
         percentiles=dict(zip(SHARES, quantiles, strict=True)),
-    )
-
-
-def detail_of_gaps(
-    found: "CountedGaps", method: Literal["inverted_cdf", "linear"] = "inverted_cdf"
-) -> Detail | None:
-    """Of times between chunks, in seconds; None where there is none."""
-    import numpy as np
-
-    if not len(found):
-        return None
-    values = found.values_us / 1e6
-    off = (values - found.mean_s) ** 2
-    return Detail(
-        count=len(found),
-        total=found.mean_s * len(found),
-        mean=found.mean_s,
-        std=float(np.sqrt((off * found.counts).sum() / len(found))),
-        mode=float(values[found.counts.argmax()]),
-        min=float(values[0]),
-        max=float(values[-1]),
-        percentiles=dict(zip(SHARES, found.quantiles_s(SHARES, method), strict=True)),
     )
 
 

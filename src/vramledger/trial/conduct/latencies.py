@@ -4,15 +4,10 @@ from math import inf
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from vramledger.frozen import frozen
-<<<<<<< HEAD
-from vramledger.record.gap_counts import CountedGaps, GapCounts
-from vramledger.record.latency import BY_NAME, from_dispatch, with_failures
-=======
 from vramledger.record.gap_counts import ROWS, GapCounter, GapCounts
 from vramledger.record.latency import BY_NAME, from_dispatch, gaps_us, with_failures
->>>>>>> main
 from vramledger.record.outcome import Outcome
-from vramledger.trial.conduct.spread import Spread, spread, spread_of_gaps
+from vramledger.trial.conduct.spread import Spread, spread
 
 if TYPE_CHECKING:
     import numpy as np
@@ -24,7 +19,6 @@ if TYPE_CHECKING:
 Window: TypeAlias = tuple[float, float]  # seconds of the run
 _ALL: Final[Window] = (-inf, inf)
 NAMES: Final = ("ttft_s", "first_answer_s", "tpot_s", "e2e_s")
-_ROWS: Final = 1_024  # with all their chunks
 _COLUMNS: Final = (
     "due_s", "dispatched_s", "first_content_s", "first_answer_s", "last_content_s", "done_s", "output_tokens_got",
     "input_tokens_got", "cached_tokens", "row", "input_tokens_asked", "output_tokens_asked", "tenant",
@@ -108,37 +102,18 @@ def latencies(run: "Run", found: Measured, due_in: Window = _ALL) -> Latencies:
     )  # fmt: skip
 
 
-<<<<<<< HEAD
-def _gaps(run: "Run", due_in: Window) -> "tuple[CountedGaps, Floats]":
-    """How often each gap occurs in requests that ended as asked, and the mean gap of each."""
-=======
 def _gaps(run: "Run", due_in: Window) -> "tuple[GapCounts, Floats]":
     """All gaps of requests that ended as asked, and the mean gap of each."""
->>>>>>> main
     import numpy as np
     import pyarrow as pa
     import pyarrow.compute as pc
 
-<<<<<<< HEAD
-    gaps, means = GapCounts(), [np.zeros(0)]
-    for batch in run.requests.batches(("row", "outcome", "due_s", "chunk_offset_us"), _ROWS):
-=======
     counter, means = GapCounter(), [np.zeros(0)]
     for batch in run.requests.batches(("row", "outcome", "due_s", "chunk_offset_us"), ROWS):
->>>>>>> main
         due = batch.column("due_s").to_numpy()
         inside = pa.array((due >= due_in[0]) & (due <= due_in[1]))
         ok = pc.equal(batch.column("outcome"), Outcome.OK.value)
         measured_ok = pc.and_(pc.is_valid(batch.column("row")), ok)
-<<<<<<< HEAD
-        kept = batch.filter(pc.and_(measured_ok, inside)).column("chunk_offset_us")
-        here = gaps.add(kept)
-        counts = pc.list_value_length(kept.drop_null()).to_numpy(zero_copy_only=False) - 1
-        owner = np.repeat(np.arange(len(counts)), np.maximum(counts, 0))
-        sums = np.bincount(owner, here, len(counts))
-        means.append(sums[counts > 0] / counts[counts > 0] / 1e6)
-    return gaps.counted(), np.concatenate(means)
-=======
         kept = batch.filter(pc.and_(measured_ok, inside)).column("chunk_offset_us").drop_null()
         gaps = gaps_us(kept)
         counter.add(gaps)
@@ -153,4 +128,3 @@ def spread_of_gaps(found: GapCounts) -> Spread:
     """Of gaps that were counted."""
     longest = found.at(1.0)
     return Spread(found.mean_s, found.at(0.5), found.at(0.95), found.at(0.99), longest, found.count)
->>>>>>> main

@@ -7,8 +7,6 @@ from vramledger.frozen import frozen
 if TYPE_CHECKING:
     import numpy as np
 
-    from vramledger.record.gap_counts import CountedGaps
-
     Floats = np.ndarray[Any, np.dtype[np.float64]]
 
 
@@ -36,11 +34,3 @@ def spread(values: "Floats") -> Spread:
         return Spread()
     p50, p95, p99 = np.quantile(told, (0.5, 0.95, 0.99), method="inverted_cdf").tolist()
     return Spread(float(told.mean()), p50, p95, p99, float(told.max()), len(told))
-
-
-def spread_of_gaps(found: "CountedGaps") -> Spread:
-    """Of times between chunks."""
-    if not len(found):
-        return Spread()
-    p50, p95, p99, most = found.quantiles_s((0.5, 0.95, 0.99, 1.0), "inverted_cdf")
-    return Spread(found.mean_s, p50, p95, p99, most, len(found))

@@ -3,7 +3,8 @@
 from typing import TYPE_CHECKING, Any, Final
 
 from vramledger.frozen import frozen
-from vramledger.record.gap_counts import CountedGaps, GapCounts
+from vramledger.record.gap_counts import ROWS, GapCounter, GapCounts
+from vramledger.record.latency import gaps_us
 from vramledger.record.outcome import Outcome
 from vramledger.record.stored import TableOnDisk
 
@@ -19,7 +20,6 @@ _MOMENTS: Final = (
     "dispatched_s", "first_role_s", "first_content_s", "last_content_s", "done_s", "due_s", "output_tokens_got",
     "input_tokens_got",
 )  # fmt: skip
-_ROWS: Final = 1_024  # with all their chunks
 
 
 @frozen
@@ -41,7 +41,7 @@ class Counted:
     inputs: "Floats"
     streamed: "Floats"
     had_role: "np.ndarray[Any, np.dtype[np.bool_]]"
-    gaps: CountedGaps
+    gaps: GapCounts
     streams: int
     records: int
     begun_s: float
@@ -85,14 +85,14 @@ def counted(table: TableOnDisk) -> Counted:
     import pyarrow.compute as pc
 
     parts: dict[str, list[Floats]] = {name: [np.zeros(0)] for name in (*_MOMENTS, "streamed")}
-    gaps, begun, ended, streams = GapCounts(), np.inf, 0.0, 0
-    for batch in table.batches((*_MOMENTS, "row", "outcome", "chunk_offset_us", "chunk_tokens"), _ROWS):  # fmt: skip
+    gaps, begun, ended, streams = GapCounter(), np.inf, 0.0, 0
+    for batch in table.batches((*_MOMENTS, "row", "outcome", "chunk_offset_us", "chunk_tokens"), ROWS):  # fmt: skip
         begun = min(begun, float(np.nanmin(_numbers(batch, "due_s"))))
         ended = max(ended, _latest(batch))
         streams += len(batch) - batch.column("chunk_offset_us").null_count
         ok = pc.and_(pc.is_valid(batch.column("row")), pc.equal(batch.column("outcome"), Outcome.OK.value))  # fmt: skip
         kept = batch.filter(ok)
-        gaps.add(kept.column("chunk_offset_us"))
+        gaps.add(gaps_us(kept.column("chunk_offset_us")))
         for name in _MOMENTS:
             parts[name].append(_numbers(kept, name))
         parts["streamed"].append(_sums(kept.column("chunk_tokens")))
@@ -109,7 +109,7 @@ def counted(table: TableOnDisk) -> Counted:
         inputs=found["input_tokens_got"],
         streamed=found["streamed"],
         had_role=~np.isnan(role),
-        gaps=gaps.counted(),
+        gaps=gaps.found(),
         streams=streams,
         records=table.rows,
         begun_s=0.0 if np.isinf(begun) else begun,

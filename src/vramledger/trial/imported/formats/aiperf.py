@@ -12,12 +12,13 @@ from typing import Any, Final
 from vramledger.errors import BadInput
 from vramledger.record.outcome import Outcome
 from vramledger.record.requests import RequestRecord
-from vramledger.trial.conduct.detail import Detail, detail, detail_of_gaps
+from vramledger.trial.conduct.detail import Detail, detail
 from vramledger.trial.imported.claims import Claim, Names, claims
 from vramledger.trial.imported.counted import Counted
 from vramledger.trial.imported.failing import failed
 from vramledger.trial.imported.fields import Fields, time_of
 from vramledger.trial.imported.formats.aiperf_table import ROUNDED, aggregate_of, is_table
+from vramledger.trial.imported.gap_figures import detail_of_gaps
 from vramledger.trial.imported.sources import Source
 from vramledger.trial.imported.told import Benchmark, Told
 
@@ -245,7 +246,7 @@ def _claims(about: Fields, found: Counted) -> Iterator[Claim]:
     figures: dict[str, tuple[str, Detail | None]] = {
         "time_to_first_token": ("TTFT", detail(found.first_s, "linear")),
         "inter_token_latency": ("ITL (mean of a request)", detail(found.per_gap(found.first_s), "linear")),
-        "inter_chunk_latency": ("ICL", detail_of_gaps(found.gaps, "linear")),
+        "inter_chunk_latency": ("ICL", detail_of_gaps(found.gaps)),
         "request_latency": ("E2E", detail(found.last_s, "linear")),
     }  # fmt: skip
     for key, (title, ours) in figures.items():

@@ -10,14 +10,15 @@ from itertools import groupby, pairwise
 from typing import Any, Final
 
 from vramledger.errors import BadInput
-from vramledger.record.gap_counts import CountedGaps
+from vramledger.record.gap_counts import GapCounts
 from vramledger.record.outcome import Outcome
 from vramledger.record.requests import RequestRecord
-from vramledger.trial.conduct.detail import detail, detail_of_gaps
+from vramledger.trial.conduct.detail import detail
 from vramledger.trial.imported.claims import Claim, Names, claims
 from vramledger.trial.imported.counted import Counted
 from vramledger.trial.imported.failing import failed
 from vramledger.trial.imported.fields import Fields, time_of
+from vramledger.trial.imported.gap_figures import detail_of_gaps, with_more
 from vramledger.trial.imported.sources import Source
 from vramledger.trial.imported.told import Benchmark, Told
 
@@ -176,17 +177,18 @@ def _claims(about: Fields, found: Counted) -> Iterator[Claim]:
         told = latency.part(key).mapping()
         yield from claims(told, Names(title, "s", 1.0, _STATISTICS), detail(values, "linear"))
     told = latency.part("inter_token_latency").mapping()
-    yield from claims(told, Names("ITL", "s", 1.0, _STATISTICS), detail_of_gaps(_token_gaps(found), "linear"))  # fmt: skip
+    yield from claims(told, Names("ITL", "s", 1.0, _STATISTICS), detail_of_gaps(_token_gaps(found)))  # fmt: skip
     if about.has("successes"):
         yield from _rates(successes, found)
 
 
-def _token_gaps(found: Counted) -> CountedGaps:
+def _token_gaps(found: Counted) -> GapCounts:
     """Times between tokens: those between chunks, and 0 inside each."""
     import numpy as np
 
     between = int(np.maximum(found.streamed - 1, 0).sum())
-    return found.gaps.with_zeros(between - len(found.gaps))
+    inside = np.asarray([max(between - found.gaps.count, 0)], np.int64)
+    return with_more(found.gaps, np.zeros(1, np.int64), inside)
 
 
 def _rates(successes: Fields, found: Counted) -> Iterator[Claim]:

@@ -11,14 +11,15 @@ from functools import partial
 from typing import Any, Final
 
 from vramledger.errors import BadInput
-from vramledger.record.gap_counts import CountedGaps
+from vramledger.record.gap_counts import GapCounts
 from vramledger.record.outcome import Outcome
 from vramledger.record.requests import RequestRecord
-from vramledger.trial.conduct.detail import detail, detail_of_gaps
+from vramledger.trial.conduct.detail import detail
 from vramledger.trial.imported.claims import Claim, Names, claims
 from vramledger.trial.imported.counted import Counted
 from vramledger.trial.imported.failing import failed
 from vramledger.trial.imported.fields import Fields, count_of, time_of
+from vramledger.trial.imported.gap_figures import detail_of_gaps, with_more
 from vramledger.trial.imported.sources import Source
 from vramledger.trial.imported.told import Benchmark, Told
 
@@ -198,7 +199,7 @@ def _claims(top: Fields, found: Counted) -> Iterator[Claim]:
     figures = {
         "ttft": ("TTFT", detail(found.message_s, "linear")),
         "tpot": ("TPOT", detail(found.per_gap(found.message_s), "linear")),
-        "itl": ("ITL", detail_of_gaps(_with_roles(found), "linear")),
+        "itl": ("ITL", detail_of_gaps(_with_roles(found))),
         "e2el": ("E2E", detail(found.last_s, "linear")),
     }
     for key, (title, ours) in figures.items():
@@ -230,13 +231,13 @@ def _rates(top: Fields, found: Counted) -> Iterator[Claim]:
             yield Claim(name, unit, float(told_count), count)
 
 
-def _with_roles(found: Counted) -> CountedGaps:
+def _with_roles(found: Counted) -> GapCounts:
     """Times between messages: ours between tokens, and those from the role to the first token."""
     import numpy as np
 
     roles = found.first_s - found.message_s
     waits = np.rint(roles[found.had_role] * 1e6).astype(np.int64)
-    return found.gaps.joined(waits)
+    return with_more(found.gaps, waits, np.ones(len(waits), np.int64))
 
 
 def _notes(found: Counted, *, chat: bool) -> Iterator[str]:
