@@ -15,7 +15,7 @@ from prometheus_client.parser import text_string_to_metric_families
 from live.prediction import command_of, words
 from live.real_engine import QUIET
 
-START_LIMIT_S = 240
+START_LIMIT_S = 600
 
 
 def free_port() -> int:

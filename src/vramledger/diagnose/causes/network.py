@@ -36,6 +36,8 @@ def _signs(picture: Picture) -> Sequence[Sign]:
 
 def _needed(picture: Picture) -> Sign:
     """Time outside the engine before the first token; or tokens that come late behind it, one by one and from a client that is not busy."""
+    if not len(picture.evidence.requests):
+        return Sign("What lies between clients and the server was not seen.", None, needed=True)
     outside = _on_the_way(picture)
     seen = picture.outside
     alone = ramp(seen.merged, 1.3, 1.05)

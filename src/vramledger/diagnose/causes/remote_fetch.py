@@ -40,6 +40,8 @@ def _needed(picture: Picture) -> Sign:
     )
     if deferred is not None and deferred > (outside.strength or 0.0):
         return Sign(f"Of the time in which requests wait, {held:.0%} is for something elsewhere, as the engine says.", deferred, needed=True)  # fmt: skip
+    if not len(picture.evidence.requests):
+        return Sign("How the time before the engine differs from request to request was not seen.", None, needed=True)  # fmt: skip
     return Sign(outside.text, outside.strength, needed=True)
 
 

@@ -92,9 +92,8 @@ def _case(description: "Description", stated: Stated) -> "tuple[Case | None, str
 def _kv_tokens(description: "Description", config: Mapping[str, str]) -> int | None:
     """Tokens of one engine's pool; of a hybrid model this is what the engine says itself."""
     more = description.model_extra or {}
-    told = (
-        (more.get("trial") or {}).get("kv_tokens") if isinstance(more.get("trial"), dict) else None
-    )
+    parts = [more.get(name) for name in ("trial", "look")]
+    told = next((part.get("kv_tokens") for part in parts if isinstance(part, dict)), None)
     sizes = (config.get("kv_cache_size_tokens"), told)
     for each in sizes:
         if (whole := _whole(each)) is not None:
