@@ -43,7 +43,27 @@ def silences_of(entries: "Sequence[Entry]") -> tuple[Silence, ...]:
             found.append(_silence(open_ones.pop(source), entry.t_s, ends=ends))
     last_s = entries[-1].t_s if entries else 0.0
     found += [_silence(each, last_s, ends=True) for each in open_ones.values()]
-    return tuple(sorted(found, key=lambda each: each.from_s))
+    return _joined(sorted(found, key=lambda each: each.from_s))
+
+
+def _joined(found: list[Silence]) -> tuple[Silence, ...]:
+    """Silences that follow each other at once are one, for the reason that the last one gives."""
+    joined: list[Silence] = []
+    for each in found:
+        if joined and each.from_s <= joined[-1].to_s:
+            before = joined.pop()
+            joined.append(
+                Silence(
+                    before.from_s,
+                    max(each.to_s, before.to_s),
+                    each.why,
+                    each.gone or before.gone,
+                    each.to_the_end,
+                )
+            )
+        else:
+            joined.append(each)
+    return tuple(joined)
 
 
 def _silence(began: "Entry", to_s: float, *, ends: bool) -> Silence:
