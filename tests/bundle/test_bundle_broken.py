@@ -49,7 +49,7 @@ def test_a_folder_with_a_link_or_a_pipe_is_not_read(folder: Path, tmp_path: Path
     ]
     (folder / "manifest.json").unlink()
     (folder / "manifest.json").symlink_to("/dev/zero")
-    with pytest.raises(BadInput, match="is no bundle: it has no manifest.json"):
+    with pytest.raises(BadInput, match="is no bundle: it has no manifest"):
         verify(folder)
 
 
