@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any, Final
 
 import pytest
+from pypdf import PdfReader
 
 _NAMES: Final = ("chromium", "chromium-browser", "google-chrome", "chrome", "chrome-headless-shell")
 _LIMIT_S: Final = 300
@@ -117,15 +118,34 @@ def looked_at(
         f'<!DOCTYPE html><meta charset="utf-8"><body>{frames}<pre id="told"></pre><script>{_SCRIPT}</script>',
         encoding="utf-8",
     )
-    scheme = 0 if dark else 1
-    command = [
-        chromium(), "--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--no-first-run",
-        "--disable-background-networking", f"--user-data-dir={folder / 'profile'}", "--enable-logging=stderr",
-        f"--blink-settings=preferredColorScheme={scheme}", "--virtual-time-budget=10000", "--dump-dom", shown.as_uri(),
-    ]  # fmt: skip
-    ran = subprocess.run(command, capture_output=True, text=True, timeout=_LIMIT_S, check=False)
+    ran = _browsed(
+        folder, shown, f"--blink-settings=preferredColorScheme={0 if dark else 1}", "--dump-dom"
+    )
     said = [line for line in ran.stderr.splitlines() if "CONSOLE" in line]
     assert said == []
     match = re.search(r'<pre id="told">(.+?)</pre>', ran.stdout, re.DOTALL)
     assert match is not None, ran.stderr[-2000:]
     return [Look(**each) for each in json.loads(html.unescape(match[1]))]
+
+
+def printed(page: str, folder: Path) -> PdfReader:
+    """The page as the browser prints it, on its own paper."""
+    shown, paper = folder / "printed.html", folder / "printed.pdf"
+    shown.write_text(page, encoding="utf-8")
+    ran = _browsed(folder, shown, "--no-pdf-header-footer", f"--print-to-pdf={paper}")
+    assert paper.is_file(), ran.stderr[-2000:]
+    return PdfReader(paper)
+
+
+def as_printed(page: str) -> str:
+    """The page with the styles of paper on the screen, to be measured by `looked_at`."""
+    return page.replace("@media print", "@media all")
+
+
+def _browsed(folder: Path, shown: Path, *options: str) -> subprocess.CompletedProcess[str]:
+    command = [
+        chromium(), "--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--no-first-run",
+        "--disable-background-networking", f"--user-data-dir={folder / 'profile'}", "--enable-logging=stderr",
+        "--virtual-time-budget=10000", *options, shown.as_uri(),
+    ]  # fmt: skip
+    return subprocess.run(command, capture_output=True, text=True, timeout=_LIMIT_S, check=False)

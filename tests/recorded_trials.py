@@ -127,7 +127,7 @@ def small_trial(
                     "error_class": "http_429",
                     "http_status": 429,
                 }
-                | values.get(3, {}),
+                | dict(values.get(3, {})),
             )
         )
         page(run, 9.0, 5.0, (0.9, 0.9))
@@ -144,7 +144,9 @@ def small_trial(
 def small_ramp(folder: Path) -> Path:
     """A ramp that ended after such a trial."""
     kept = Kept.begun(folder, asked={}, prediction=None, workload_sha256="1" * 64)
-    small_trial(folder / "step-c1")
+    trial = standing().to_json()
+    trial["load"]["closed"] = 1
+    small_trial(folder / "step-c1", about=described(trial=trial))
     asked = RampAsked(
         TrialAsked("http://localhost:8000", Part(Path("w.parquet"))),
         Range(1, 1, 1, Axis.CONCURRENCY),
@@ -164,7 +166,9 @@ def small_series(folder: Path) -> Path:
     asked = Series(2, 0, Order.ABAB, {"url_a": "http://a", "url_b": "http://b"})
     for turn in asked.turns:
         seen = Deployment(engine="vllm", engine_version=f"0.3{turn.side == Side.B:d}", model="m")
-        small_trial(folder / turn.name, about=described(trial=trial, in_effect=seen))
+        small_trial(
+            folder / turn.name, about=described(trial=trial, in_effect=seen, seed=turn.seed)
+        )
     write_series(folder, {"schema": SCHEMA, "asked": asked.to_json()})
     return folder
 

@@ -10,8 +10,9 @@ from typing import Any
 import pytest
 
 from commands import said, vram_here
-from queued_trials import PLAN, queued_trial
+from queued_trials import queued_trial
 from recorded_trials import standing
+from sealed_queues import COUNT, TEXT, asked
 from sealed_runs import wrong
 from stored_workloads import request, stored
 from vramledger.accept.beside import read_beside
@@ -29,32 +30,6 @@ from vramledger.record.document import Deployment, Plan
 from vramledger.record.run import read_run
 from vramledger.report.bundle import sealed_text
 from vramledger.workload.challenge import Challenge, draw, salt_of
-
-CONTRACT = "{ttft_s: {p50: 1.0, p95: 2.0}, success: 0.98}"
-TEXT = PLAN.format(contract=CONTRACT, rate=9.0)
-COUNT = 300
-
-
-def asked(folder: Path, text: str = TEXT, **given: Any) -> SealAsked:
-    """A queue of 300 requests held to a plan, with the workload that it names or sent."""
-    folder.mkdir(parents=True, exist_ok=True)
-    load = stored(
-        folder / "w.parquet",
-        (
-            request(row, arrival_s=row / 9, input_tokens=100, output_tokens=3)
-            for row in range(COUNT)
-        ),
-    )
-    contract = promises(text)["daily"]
-    run = queued_trial(
-        folder / "run",
-        count=COUNT,
-        plan=Plan(text=text, sha256=sha256(text.encode()).hexdigest()),
-        workload_sha256=sha256(load.read_bytes()).hexdigest(),
-        trial=standing().to_json() | {"contract": contract_to_json(contract)},
-        **given,
-    )
-    return SealAsked((run,), folder / "bundle", (load,))
 
 
 def verdict_in(sealed: Sealed) -> dict[str, Any]:

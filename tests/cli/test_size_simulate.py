@@ -229,7 +229,7 @@ def test_the_base_installation_says_what_to_install() -> None:
     assert done.returncode == 2
     assert done.stderr == (
         "vram: vram size --simulate needs duckdb, ibis, numba, numpy, pyarrow, scipy, which the base "
-        "installation leaves out; run pip install 'vramledger[full]'.\n"
+        "installation leaves out; run pip install 'vramledger[full]', or '.[full]' in a checkout.\n"
     )
 
 

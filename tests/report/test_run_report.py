@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from read_page import HOSTILE, loads_of, read
+from recorded_hour import recorded
 from recorded_runs import described as plainly
 from recorded_runs import simulated_run, steps_of
 from recorded_trials import described, small_trial, standing
@@ -300,3 +301,12 @@ def test_what_an_imported_file_says_of_itself_stands_in_its_titles(tmp_path: Pat
     report = gathered("r", [run], CARD)
     assert report.mark == " (imported, simulated)"
     assert read(to_html(report)).texts["h1"] == ["Report: r (imported, simulated)"]
+
+
+def test_a_long_run_has_no_larger_page(tmp_path: Path) -> None:
+    sizes = []
+    for place, seconds in enumerate((30, 120)):
+        made = recorded(tmp_path / str(place), 50 * seconds, 50.0)
+        sizes.append(len(to_html(gathered("r", [made.run], NOTHING)).encode()))
+    assert sizes[1] < 1.3 * sizes[0]  # four times as many requests: bins are as many
+    assert max(sizes) < 300_000

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from vramledger.record.run import Run
 
 RUNS: Final = "runs"
+SERIES: Final = "series"
 PLAN: Final = "plan.yaml"
 CHALLENGE: Final = "challenge/challenge.json"
 CONFIGURATION: Final = "configuration.json"
@@ -24,7 +25,18 @@ ENVIRONMENT: Final = "environment.json"
 SOFTWARE: Final = "software.json"
 VERDICT: Final = "verdict.json"
 RESERVED: Final = frozenset(
-    {MANIFEST, SIGNATURE, RUNS, PLAN, "challenge", CONFIGURATION, ENVIRONMENT, SOFTWARE, VERDICT}
+    {
+        MANIFEST,
+        SIGNATURE,
+        RUNS,
+        SERIES,
+        PLAN,
+        "challenge",
+        CONFIGURATION,
+        ENVIRONMENT,
+        SOFTWARE,
+        VERDICT,
+    }
 )  # the first parts of names that are taken
 _LIBRARIES: Final = (
     "numpy",
@@ -39,26 +51,42 @@ _LIBRARIES: Final = (
 
 @frozen
 class Placed:
-    """A run in a bundle: the name of its folder under `runs`, and the run."""
+    """A run in a bundle: the name of its folder under `runs`, or its whole folder where it is of a series, and the run."""
 
     name: str
     run: "Run"
 
+    @property
+    def folder(self) -> str:
+        """Where it lies in the bundle."""
+        return self.name if self.is_of_series else f"{RUNS}/{self.name}"
+
+    @property
+    def is_of_series(self) -> bool:
+        """Whether it is one of a series."""
+        return self.name.startswith(f"{SERIES}/")
+
+    @classmethod
+    def at(cls, folder: str, run: "Run") -> "Placed":
+        """The run of that folder of a bundle."""
+        return cls(folder.removeprefix(f"{RUNS}/"), run)
+
 
 def place_runs(runs: "Sequence[Run]", folder: Path) -> list[Placed]:
     """Copy what belongs to closed runs, in the order given; what else lies in their folders stays there."""
+    return [place_run(run, f"{RUNS}/{number:03d}", folder) for number, run in enumerate(runs, 1)]
+
+
+def place_run(run: "Run", name: str, folder: Path) -> Placed:
+    """Copy a closed run to that folder of the bundle."""
     from vramledger.record.run import read_run
 
-    placed = []
-    for number, run in enumerate(runs, 1):
-        name = f"{number:03d}"
-        target = folder / RUNS / name
-        target.mkdir(parents=True)
-        tables = (BY_NAME[each].file for each in run.tables)
-        for file in (run_json.FILE, journal.FILE, *tables):
-            shutil.copyfile(run.path / file, target / file)
-        placed.append(Placed(name, read_run(target)))
-    return placed
+    target = folder / name
+    target.mkdir(parents=True)
+    tables = (BY_NAME[each].file for each in run.tables)
+    for file in (run_json.FILE, journal.FILE, *tables):
+        shutil.copyfile(run.path / file, target / file)
+    return Placed.at(name, read_run(target))
 
 
 def place_plan(placed: Sequence[Placed], folder: Path) -> None:

@@ -25,13 +25,23 @@ def runs_sound(folder: Path, manifest: Mapping[str, Any]) -> tuple[tuple[Placed,
             said = str(error).replace(f"{folder}/", "")
             found.append(fails("runs", said))
             continue
-        placed.append(Placed(Path(entry["folder"]).name, run))
+        placed.append(Placed.at(entry["folder"], run))
         found += _as_listed(run, entry, str(manifest["kind"]))
+    found += _twice(placed)
     if not placed and not found:
         found.append(fails("runs", "It has no run."))
     count = len(placed)
     said = "The run is" if count == 1 else f"All {count} runs are"
     return tuple(placed), found or [holds("runs", f"{said} sound, row by row.")]
+
+
+def _twice(placed: Sequence[Placed]) -> Iterator[Check]:
+    """Runs that are one run under two names."""
+    seen: dict[str, str] = {}
+    for each in placed:
+        other = seen.setdefault(str(each.run.description.sha256), each.folder)
+        if other != each.folder:
+            yield fails("runs", f"{each.folder} is the same run as {other}.")
 
 
 def _sound(folder: Path) -> "Run":
@@ -76,6 +86,8 @@ def _other(stated: Mapping[str, Any], found: Mapping[str, Any]) -> str:
         return f"{found['verdict']}, and {stated.get('verdict')} was sealed"
     if any(stated.get(key) != found[key] for key in ("accepted", "not_accepted")):
         return "its lines are judged otherwise"
+    if stated.get("series") != found["series"]:
+        return "its series come to something else"
     listed = stated.get("runs")
     for number, run in enumerate(found["runs"]):
         other = listed[number] if isinstance(listed, list) and number < len(listed) else None

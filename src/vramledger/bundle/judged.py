@@ -1,7 +1,7 @@
 """The verdict of `accept` on the runs of a bundle, from nothing but what lies in it."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,12 +15,21 @@ if TYPE_CHECKING:
     from vramledger.plan.requirement import Requirement
 
 
-def judged(placed: Sequence[Placed], folder: Path) -> tuple[dict[str, Any] | None, str | None]:
+def judged(
+    placed: Sequence[Placed], folder: Path, decided: Collection[str] = ()
+) -> tuple[dict[str, Any] | None, str | None]:
     """As ``vram accept --json`` prints it; None with the reason where the runs cannot be judged so.
 
     Nothing outside the bundle is opened, whatever the plan names: not the model either, so what its checkpoint is stored in counts
     as unknown.
+
+    Args:
+        placed: one run a scenario.
+        folder: the bundle.
+        decided: scenarios that a series decides, which need no run beside it.
     """
+    from dataclasses import replace
+
     from vramledger.accept.judge import judge
     from vramledger.accept.verdict_json import verdict_json
 
@@ -28,9 +37,11 @@ def judged(placed: Sequence[Placed], folder: Path) -> tuple[dict[str, Any] | Non
         return None, "the runs were made without a plan"
     try:
         plan = _plan(folder)
-        found = verdict_json(
-            judge([each.run for each in placed], plan, _beside(placed, plan, folder))
-        )
+        verdict = judge([each.run for each in placed], plan, _beside(placed, plan, folder))
+        rest = [e for e in verdict.scenarios if e.run is not None or e.name not in decided]
+        if not rest:
+            return None, "every scenario is decided by its series"
+        found = verdict_json(replace(verdict, scenarios=tuple(rest)))
     except VramError as error:
         return None, str(error).replace(f"{folder}/", "")
     except (AttributeError, KeyError, TypeError, ValueError):

@@ -22,7 +22,7 @@ _DOMAIN: Final = (
     b"vramledger.bundle/1\0"  # before the manifest, so that no signature serves elsewhere
 )
 _DIGEST: Final = re.compile(r"[0-9a-f]{64}")
-_FOLDER: Final = re.compile(r"runs/\d{3,}")
+_FOLDER: Final = re.compile(r"runs/\d{3,}|series/\d{3,}(/[^/]+){1,2}")
 
 
 @frozen
@@ -101,8 +101,11 @@ def _is_file(found: Mapping[str, Any]) -> bool:
 
 def _is_run(found: Mapping[str, Any]) -> bool:
     texts = (found.get(key) for key in ("folder", "origin", "name", HASH))
-    return all(isinstance(each, str) for each in texts) and bool(
-        _FOLDER.fullmatch(str(found["folder"]))
+    folder = str(found.get("folder"))
+    return (
+        all(isinstance(each, str) for each in texts)
+        and _FOLDER.fullmatch(folder) is not None
+        and unfit_name(folder) is None
     )
 
 

@@ -36,6 +36,7 @@ from vramledger.bundle.manifest import (
 )
 from vramledger.bundle.quality_files import absent_evidence, place_evidence
 from vramledger.bundle.repeating import Repeat, repeating
+from vramledger.bundle.series import SeriesRuns, kind_at, place_series, series_folders
 from vramledger.bundle.verdict import verdict_of
 from vramledger.errors import BadInput
 from vramledger.frozen import frozen
@@ -56,7 +57,7 @@ ARCHIVE: Final = ".zip"
 
 @frozen
 class SealAsked:
-    """Runs to be sealed, their workloads where they are not where they were, evidence of quality, and who vouches.
+    """Runs, and folders of repetitions, a ramp or a soak, to be sealed, their workloads where they are not where they were, evidence of quality, and who vouches.
 
     `exercise` says that this is no evidence of a server: only then may simulated, rehearsed and imported runs be in it.
     """
@@ -100,15 +101,22 @@ def seal(asked: SealAsked, now: datetime | None = None) -> Sealed:
         refuse_place(asked.out)
     else:
         refuse_folder(asked.out)
-    runs = [_sound(path) for path in asked.runs]
+    series = [_series(path, kind) for path in asked.runs if (kind := kind_at(path)) is not None]
+    runs = [_sound(path) for path in asked.runs if kind_at(path) is None]
+    every = [*runs, *(run for each in series for _, run in each.runs)]
+    _refuse_twice(every)
     if not asked.exercise:
-        refuse_others(runs)
+        refuse_others(every)
     with writable(asked.out):
         above = asked.out.absolute().parent
         above.mkdir(parents=True, exist_ok=True)
         work = Path(tempfile.mkdtemp(prefix=f".{asked.out.name}-", dir=above))
         try:
-            return _filled(asked, runs, work / "bundle", now or datetime.now(UTC), packed=packed)
+            folder = work / "bundle"
+            folder.mkdir()
+            placed = place_runs(runs, folder)
+            placed += [run for each in place_series(series, folder) for run in each.runs]
+            return _filled(asked, placed, folder, now or datetime.now(UTC), packed=packed)
         finally:
             shutil.rmtree(work, ignore_errors=True)
 
@@ -128,6 +136,15 @@ def refuse_others(runs: "Sequence[Run]") -> None:
             )
 
 
+def _refuse_twice(runs: "Sequence[Run]") -> None:
+    seen: dict[str | None, Path] = {}
+    for run in runs:
+        other = seen.get(run.description.sha256)
+        if other is not None:
+            raise BadInput(f"{run.path} is the same run as {other}; name each once.")
+        seen[run.description.sha256] = run.path
+
+
 def _sound(path: Path) -> "Run":
     run = read_run(path)
     run.check_unchanged()
@@ -135,11 +152,21 @@ def _sound(path: Path) -> "Run":
     return run
 
 
+def _series(path: Path, kind: str) -> SeriesRuns:
+    """A series with all its runs.
+
+    Raises:
+        BadInput: it has none, or one of them is not closed, or unsound.
+    """
+    found = tuple((name, _sound(path / name)) for name in series_folders(path))
+    if not found:
+        raise BadInput(f"{path} is a series without a run; make one, or leave it out.")
+    return SeriesRuns(path, kind, found)
+
+
 def _filled(
-    asked: SealAsked, runs: "Sequence[Run]", folder: Path, now: datetime, *, packed: bool
+    asked: SealAsked, placed: Sequence[Placed], folder: Path, now: datetime, *, packed: bool
 ) -> Sealed:
-    folder.mkdir()
-    placed = place_runs(runs, folder)
     place_plan(placed, folder)
     _place_challenge(placed, folder)
     place_loads(placed, asked.workloads, folder)
@@ -187,7 +214,7 @@ def _manifest(
         "key": None if asked.key is None else public_of(asked.key).line,
         "runs": [
             {
-                "folder": f"runs/{each.name}",
+                "folder": each.folder,
                 "origin": each.run.description.origin.value,
                 "name": each.run.description.name,
                 "sha256": each.run.description.sha256,

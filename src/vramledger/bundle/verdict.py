@@ -3,6 +3,8 @@
 from typing import TYPE_CHECKING, Any, Final
 
 from vramledger.bundle.judged import judged
+from vramledger.bundle.series import REPEAT, series_in
+from vramledger.bundle.series_verdict import FAIL, OPEN, PASS, number, series_verdict
 from vramledger.errors import VramError
 
 if TYPE_CHECKING:
@@ -12,7 +14,6 @@ if TYPE_CHECKING:
     from vramledger.bundle.contents import Placed
     from vramledger.record.run import Run
 
-PASS, FAIL, OPEN = "PASS", "FAIL", "INCONCLUSIVE"
 _SAID: Final = {"holds": PASS, "fails": FAIL, "not decided": OPEN}
 
 
@@ -21,14 +22,26 @@ def verdict_of(placed: "Sequence[Placed]", folder: "Path") -> dict[str, Any]:
 
     Of each run: its requests by outcome, every line of its contract, and the whole. `verdict` is that of all.
 
-    One run that fails decides, then one that is open; a run without a contract is open.
+    One that fails decides, then one that is open; a run without a contract is open. The runs of a series count as that; a soak
+    in which nothing grows keeps no contract by that alone.
     """
-    found = [_of(each.run) for each in placed]
-    each_said = {each["verdict"] for each in found}
-    whole = next((each for each in (FAIL, OPEN, PASS) if each in each_said), OPEN)
-    accepted, why = judged(placed, folder)
-    said = whole if accepted is None else accepted["verdict"]
-    return {"verdict": said, "accepted": accepted, "not_accepted": why, "runs": found}
+    alone = [each for each in placed if not each.is_of_series]
+    found = [_of(each.run) for each in alone]
+    series = [series_verdict(each, folder) for each in series_in(folder, placed)]
+    decided = {name for each in series for name in each.get("scenarios", ())}
+    accepted, why = judged(alone, folder, decided)
+    said = [each["verdict"] for each in found] if accepted is None else [accepted["verdict"]]
+    said += [
+        each["verdict"] for each in series if each["kind"] == REPEAT or each["verdict"] != PASS
+    ]
+    whole = next((each for each in (FAIL, OPEN, PASS) if each in said), OPEN)
+    return {
+        "verdict": whole,
+        "accepted": accepted,
+        "not_accepted": why,
+        "series": series,
+        "runs": found,
+    }
 
 
 def _of(run: "Run") -> dict[str, Any]:
@@ -61,8 +74,8 @@ def _judged(run: "Run") -> dict[str, Any]:
                 "name": each.line.asked,
                 "found": each.line.found,
                 "verdict": _SAID[str(each.standing)],
-                "value": _number(None if each.line.amount is None else each.line.amount.value),
-                "threshold": _number(
+                "value": number(None if each.line.amount is None else each.line.amount.value),
+                "threshold": number(
                     None if each.line.amount is None else each.line.amount.threshold
                 ),
                 "reason": each.why or None,
@@ -70,10 +83,3 @@ def _judged(run: "Run") -> dict[str, Any]:
             for each in contract.lines
         ],
     }
-
-
-def _number(value: float | None) -> float | str | None:
-    """As JSON holds it: to nine digits, which every machine agrees on; "inf" among failures."""
-    if value is None or value != value:  # noqa: PLR0124 - NaN is not itself
-        return None
-    return "inf" if abs(value) == float("inf") else float(f"{value:.9g}")

@@ -18,7 +18,7 @@ def need_full(verb: str, modules: tuple[str, ...] = FULL) -> None:
     if absent:
         raise BadInput(
             f"{verb} needs {', '.join(absent)}, which the base installation leaves out; run "
-            "pip install 'vramledger[full]'."
+            "pip install 'vramledger[full]', or '.[full]' in a checkout."
         )
 
 

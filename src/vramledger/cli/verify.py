@@ -10,7 +10,11 @@ from vramledger.cli.needs import need_full
 
 @click.command("verify")
 @click.argument("paths", metavar="[BUNDLE | RUN...]", nargs=-1, type=click.Path(path_type=Path))
-@click.option("--seal", is_flag=True, help="Seal the runs named, with all that they rest on.")
+@click.option(
+    "--seal",
+    is_flag=True,
+    help="Seal the runs named, or folders of repetitions, ramps and soaks, with all that they rest on.",
+)
 @click.option(
     "-o",
     "out",

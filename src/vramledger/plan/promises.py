@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Final
 
 from vramledger.errors import BadInput
+from vramledger.frozen import frozen
 from vramledger.plan.contract import contract
 from vramledger.plan.requirement import Contract, Kind
 from vramledger.yaml_text import YamlText, parse_yaml
@@ -26,6 +27,27 @@ def promises(text: str, name: str = "plan.yaml") -> Mapping[str, Contract]:
         for each, part in _shaped(tree).scenarios.items()
     }
     return found or {_WHOLE: Contract()}
+
+
+@frozen
+class Terms:
+    """How a scenario is judged: its kind, and the share of the KV cache (0..1) that it keeps free, None: by kind."""
+
+    kind: Kind
+    headroom: float | None
+
+
+def terms(text: str, scenario: str | None, name: str = "plan.yaml") -> Terms:
+    """Of a scenario of a plan; of the whole plan where it has none of that name.
+
+    Raises:
+        BadInput: it is no plan.
+    """
+    plan = _shaped(parse_yaml(text, name))
+    part = plan.scenarios.get(scenario or "")
+    kept = plan.headroom if part is None or part.headroom is None else part.headroom
+    kind = Kind.LATENCY if part is None else Kind(part.kind)
+    return Terms(kind, None if isinstance(kept, str) else kept)
 
 
 def named_loads(text: str, name: str = "plan.yaml") -> tuple[str, ...]:

@@ -47,7 +47,7 @@ def _strip(sides: Sequence[SideOf], name: tuple[str, str | None], runs: int) -> 
     found = [(side, told) for side in sides if (told := _of(side, name)) is not None]
     values = [value for _, told in found for value in _values(told)]
     curves = [curve for place, (side, told) in enumerate(found) for curve in _curves(side, told, _ROLES[place], runs)]  # fmt: skip
-    most = max((value for value in values if isfinite(value)), default=_TINY)
+    most = max((value for value in values if isfinite(value)), default=1.0)  # all of them failed
     axis: Axis = counted(values, form(name[0]), max(most, _TINY))
     return Strip(figure_name(found[0][1]), axis, tuple(curves))
 
