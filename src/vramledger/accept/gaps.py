@@ -3,6 +3,7 @@
 from typing import TYPE_CHECKING, Any
 
 from vramledger.frozen import frozen
+from vramledger.record.document import Origin
 from vramledger.record.gap_counts import ROWS
 from vramledger.record.gaps import with_gaps
 from vramledger.record.latency import gaps_us
@@ -67,8 +68,9 @@ def _batches(run: "Run") -> "Iterator[Any]":
     if STEPS.name in run.tables:
         yield from with_gaps(run, ROWS)
         return
+    whole = run.description.origin is Origin.SIMULATED
     for batch in run.requests.batches(("row", "outcome", "chunk_offset_us"), ROWS):
-        yield batch.filter(pc.is_valid(batch.column("row")))
+        yield batch if whole else batch.filter(pc.is_valid(batch.column("row")))
 
 
 def _of_batch(kept: Any) -> RequestGaps:
