@@ -43,7 +43,7 @@ oracle: $(STAMP)  ## the simulator against vLLM's own scheduler, on thousands of
 peers: $(STAMP)  ## AIPerf and GuideLLM for make bench, which leaves them out where they are not
 	@$(BIN)/python scripts/peers/prepare.py
 
-bench: $(STAMP)  ## start-up, sizing, profiles, simulation, the load client, sealing and judging, measured side by side
+bench: $(STAMP)  ## start-up, sizing, profiles, simulation, the load client, sealing, judging and the mirror, measured side by side
 	@$(BIN)/python -m compileall -q src
 	@$(BIN)/python scripts/bench.py
 	@$(BIN)/python scripts/bench_profile.py
@@ -51,6 +51,7 @@ bench: $(STAMP)  ## start-up, sizing, profiles, simulation, the load client, sea
 	@$(BIN)/python scripts/bench_client.py
 	@$(BIN)/python scripts/bench_rehearse.py
 	@$(BIN)/python scripts/bench_bundle.py
+	@$(BIN)/python scripts/bench_mirror.py
 	@$(BIN)/python scripts/bench_accept.py
 
 accuracy: $(STAMP)  ## fit the calibrated terms, cross-validate, write coefficients and table

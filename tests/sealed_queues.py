@@ -16,6 +16,11 @@ _CONTRACT: Final = "{ttft_s: {p50: 1.0, p95: 2.0}, success: 0.98}"
 TEXT: Final = PLAN.format(contract=_CONTRACT, rate=9.0)
 COUNT: Final = 300
 
+RECORDED: Final = TEXT.replace(
+    "workload:\n  input_tokens: {p50: 100, max: 100}\n  output_tokens: {p50: 3, max: 3}\n  requests_per_s: 9.0",
+    "workload: {file: FILE}",
+)
+
 
 def asked(folder: Path, text: str = TEXT, contract: str = "daily", **given: Any) -> SealAsked:
     """A queue of 300 requests held to a plan, with the workload that it names or sent."""

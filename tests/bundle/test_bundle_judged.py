@@ -12,7 +12,7 @@ import pytest
 from commands import said, vram_here
 from queued_trials import queued_trial
 from recorded_trials import standing
-from sealed_queues import COUNT, TEXT, asked
+from sealed_queues import COUNT, RECORDED, TEXT, asked
 from sealed_runs import wrong
 from stored_workloads import request, stored
 from vramledger.accept.beside import read_beside
@@ -82,12 +82,6 @@ def _listed_anew(folder: Path) -> None:
     path = folder / "manifest.json"
     document = json.loads(path.read_bytes()) | {"files": file_entries(folder)}
     path.write_bytes(canonical_bytes(with_hash(document)))
-
-
-RECORDED = TEXT.replace(
-    "workload:\n  input_tokens: {p50: 100, max: 100}\n  output_tokens: {p50: 3, max: 3}\n  requests_per_s: 9.0",
-    "workload: {file: FILE}",
-)
 
 
 def test_the_load_that_the_plan_names_lies_where_it_is_read(tmp_path: Path) -> None:

@@ -19,6 +19,7 @@ from vramledger.bundle.canonical import canonical_bytes, with_hash
 from vramledger.bundle.manifest import file_entries
 from vramledger.bundle.sealing import SealAsked, seal
 from vramledger.bundle.verifying import verify
+from vramledger.cli.main import run
 from vramledger.errors import BadInput
 from vramledger.methods.repeated.series import SCHEMA, Series, write_series
 
@@ -242,3 +243,16 @@ def test_a_scenario_that_was_repeated_needs_no_run_beside_it(tmp_path: Path) -> 
     assert wrong(verify(found.path)) == []
     alone = seal(replace(one, runs=(series,), out=tmp_path / "alone"))
     assert alone.verdict["verdict"] == "INCONCLUSIVE"  # nothing of the day is known
+
+
+@pytest.mark.parametrize(
+    ("kind", "told"), [("repeat", "repetition"), ("ramp", "ramp"), ("soak", "soak")]
+)
+def test_the_report_of_a_bundle_shows_its_series_as_one(
+    home: Path, kind: str, told: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(["report", str(home / f"{kind}-bundle"), "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert [each["kind"] for each in found["series"]] == [told]
+    assert found["runs"] == []
+    assert found["bundle"]["unchanged"] is True

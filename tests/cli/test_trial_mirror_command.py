@@ -1,11 +1,7 @@
 """``vram trial shadow --mirror``: nothing of B may be felt by a client, and nothing a client says may be kept."""
 
 import json
-import signal
 import socket
-import subprocess
-from collections.abc import Iterator
-from contextlib import contextmanager
 from http.client import HTTPConnection
 from pathlib import Path
 from typing import Any
@@ -13,37 +9,13 @@ from typing import Any
 import pytest
 
 from answering_server import Scripted, answering
-from commands import VRAM, vram_here
+from commands import vram_here
 from documents.json_keys import covers, documented, printed_paths
+from mirror_process import SECONDS, ended, mirror
 from rehearse_server import MODEL, rehearsal
 
 JSON_PAGE = Path(__file__).parents[2] / "docs/reference/json.md"
 KEY = "sk-this-is-the-planted-key"
-SECONDS = 120.0
-
-
-@contextmanager
-def mirror(a: str, b: str, folder: Path, *more: str) -> Iterator[tuple[subprocess.Popen[str], int]]:
-    """A mirror on a free port, and that port."""
-    command = [*VRAM, "trial", "shadow", "--mirror", "--a", a, "--b", b, "--listen", "127.0.0.1:0", "--json", *more]  # fmt: skip
-    with subprocess.Popen(
-        command, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
-    ) as process:
-        try:
-            assert process.stderr is not None
-            line = process.stderr.readline()
-            assert line.startswith("Listening on http://127.0.0.1:"), line
-            yield process, int(line.split("127.0.0.1:")[1].split()[0])
-        finally:
-            if process.poll() is None:
-                process.kill()
-
-
-def ended(process: subprocess.Popen[str]) -> tuple[int, dict[str, Any]]:
-    process.send_signal(signal.SIGINT)
-    out, err = process.communicate(timeout=SECONDS)
-    assert out, err
-    return process.returncode, json.loads(out)
 
 
 def ask(port: int, count: int, **body: Any) -> list[tuple[int, bytes]]:

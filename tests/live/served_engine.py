@@ -6,14 +6,16 @@ import signal
 import socket
 import subprocess
 import time
+import urllib.request
 from pathlib import Path
 
 import pytest
+from prometheus_client.parser import text_string_to_metric_families
 
 from live.prediction import command_of, words
 from live.real_engine import QUIET
 
-START_LIMIT_S = 240
+START_LIMIT_S = 600
 
 
 def free_port() -> int:
@@ -46,6 +48,16 @@ class Served:
         pytest.fail(
             f"the server did not start in {START_LIMIT_S} s: {self.log.read_text()[-2000:]}"
         )
+
+    def counters(self) -> dict[str, float]:
+        """Its own metrics by name, those of one name added up."""
+        with urllib.request.urlopen(f"{self.address}/metrics") as response:  # noqa: S310 - our own server
+            page = response.read().decode()
+        found: dict[str, float] = {}
+        for family in text_string_to_metric_families(page):
+            for sample in family.samples:
+                found[sample.name] = found.get(sample.name, 0.0) + sample.value
+        return found
 
     def signal_all(self, how: signal.Signals) -> None:
         """To the server and all its processes."""

@@ -3,13 +3,11 @@
 import json
 import signal
 import time
-import urllib.request
 from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
 import pytest
-from prometheus_client.parser import text_string_to_metric_families
 
 from live.served_engine import Served
 from live.tiny_models import TINY, write_model
@@ -58,17 +56,6 @@ def workload(tmp_path: Path) -> Path:
     return stored(tmp_path / "w.parquet", rows)
 
 
-def counters(address: str) -> dict[str, float]:
-    """The server's own metrics by name, those of one name added up."""
-    with urllib.request.urlopen(f"{address}/metrics") as response:  # noqa: S310 - our own server
-        page = response.read().decode()
-    found: dict[str, float] = {}
-    for family in text_string_to_metric_families(page):
-        for sample in family.samples:
-            found[sample.name] = found.get(sample.name, 0.0) + sample.value
-    return found
-
-
 def test_counters_and_tokens_are_the_servers_own(
     served: Served, workload: Path, tmp_path: Path
 ) -> None:
@@ -106,7 +93,7 @@ def _grown(run: Run, name: str, served: Served) -> float:
     measured = next(e for e in run.journal().entries if e.details.get("name") == "measured")
     (history,) = read_histories(run, "preemptions", "target-0")
     before = history.values[history.t_s <= measured.t_s][-1]
-    return counters(served.address)[name] - float(before)
+    return served.counters()[name] - float(before)
 
 
 def _levels_line_up(run: Run) -> None:

@@ -1,6 +1,7 @@
 """One page for runs that belong together: repetitions, a ramp, a soak."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ from vramledger.errors import BadInput
 from vramledger.methods.knee.probes import Point
 from vramledger.methods.ramp.kept import RAMP, SOAK, Kept
 from vramledger.methods.subject import Axis, Check, Figures, Goal, Observation, Verdict
+from vramledger.plan.read import parse_plan
 from vramledger.report.knee_json import point_json
 from vramledger.report.knee_table import curve
 from vramledger.report.run_report.gathered import gathered
@@ -25,6 +27,16 @@ from vramledger.report.run_report.report_json import report_json
 from vramledger.report.series_report.points import points_of
 from vramledger.report.series_report.read import is_series_folder, series_report
 from vramledger.simulate.judged import Amount
+
+PLAN = """\
+name: both
+model: Qwen/Qwen3-8B
+workload: {input_tokens: {p50: 100, max: 100}, output_tokens: {p50: 3, max: 3}, requests_per_s: 5}
+scenarios:
+  daily: {kind: latency, contract: {ttft_s: {p50: 9}}}
+  nightly: {kind: latency, contract: {success: 0.9}}
+gpus: [H100-80GB-SXM]
+"""
 
 
 def reported(folder: Path) -> Report:
@@ -164,6 +176,17 @@ def test_text_out_of_a_record_is_no_markup(tmp_path: Path) -> None:
     assert "<script" not in page
     assert "<img" not in page
     assert "<b>" not in page
+
+
+def test_scenarios_that_no_repetition_decides_are_missing_beside_a_plan(folders: Path) -> None:
+    plan = parse_plan(PLAN, "plan.yaml")
+    series = [series_report(folders / name, name) for name in ("repeated", "ramp")]
+    given = [each for each in series if each is not None]
+    report = gathered("r", [], Stated(), plan=plan, series=given)
+    assert [each.scenario for each in report.missing] == ["daily", "nightly"]
+    repeated = replace(given[0], scenarios=frozenset({"daily"}))
+    report = gathered("r", [], Stated(), plan=plan, series=[repeated])
+    assert [each.scenario for each in report.missing] == ["nightly"]
 
 
 def test_a_folder_of_runs_is_no_series(tmp_path: Path) -> None:

@@ -12,13 +12,28 @@ from vramledger.record.durable import file_sha256
 
 if TYPE_CHECKING:
     from vramledger.accept.beside import Beside
+    from vramledger.accept.verdict import Verdict
     from vramledger.plan.requirement import Requirement
 
 
 def judged(
     placed: Sequence[Placed], folder: Path, decided: Collection[str] = ()
 ) -> tuple[dict[str, Any] | None, str | None]:
-    """As ``vram accept --json`` prints it; None with the reason where the runs cannot be judged so.
+    """As ``vram accept --json`` prints it; None with the reason where the runs cannot be judged so."""
+    from vramledger.accept.verdict_json import verdict_json
+
+    verdict, why = by_plan(placed, folder, decided)
+    if verdict is None:
+        return None, why
+    found = json.dumps(verdict_json(verdict)).replace(f"{folder}/", "")
+    whole: dict[str, Any] = json.loads(found)
+    return whole, None
+
+
+def by_plan(
+    placed: Sequence[Placed], folder: Path, decided: Collection[str] = ()
+) -> "tuple[Verdict | None, str | None]":
+    """What `accept` says of the runs; None with the reason where they cannot be judged so.
 
     Nothing outside the bundle is opened, whatever the plan names: not the model either, so what its checkpoint is stored in counts
     as unknown.
@@ -31,23 +46,20 @@ def judged(
     from dataclasses import replace
 
     from vramledger.accept.judge import judge
-    from vramledger.accept.verdict_json import verdict_json
 
     if not (folder / PLAN).is_file():
         return None, "the runs were made without a plan"
     try:
         plan = _plan(folder)
         verdict = judge([each.run for each in placed], plan, _beside(placed, plan, folder))
-        rest = [e for e in verdict.scenarios if e.run is not None or e.name not in decided]
-        if not rest:
-            return None, "every scenario is decided by its series"
-        found = verdict_json(replace(verdict, scenarios=tuple(rest)))
     except VramError as error:
         return None, str(error).replace(f"{folder}/", "")
     except (AttributeError, KeyError, TypeError, ValueError):
         return None, "a run has no record of a trial"
-    whole: dict[str, Any] = json.loads(json.dumps(found).replace(f"{folder}/", ""))
-    return whole, None
+    rest = [e for e in verdict.scenarios if e.run is not None or e.name not in decided]
+    if not rest:
+        return None, "every scenario is decided by its series"
+    return replace(verdict, scenarios=tuple(rest)), None
 
 
 def _plan(folder: Path) -> "Requirement":

@@ -1,12 +1,17 @@
 """``vram diagnose RUN``: what makes a server slow, and whether more memory would help."""
 
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
+from vramledger.cli.look_options import look_options, refuse_without_url, taken_out
 from vramledger.cli.needs import need_full
 from vramledger.cli.output import show, show_json
+from vramledger.errors import BadInput
+
+if TYPE_CHECKING:
+    from vramledger.cli.diagnose_asked import Answer
 
 
 @click.command("diagnose")
@@ -42,33 +47,61 @@ from vramledger.cli.output import show, show_json
 )
 @click.option(
     "--metrics",
+    multiple=True,
     metavar="URL|FILE",
-    help="Instead of a run, a server's metrics page: each figure in one line, and what is easily misread.",
+    help="Instead of a run, a server's metrics page: each figure in one line, and what is easily misread. With --url, that server's page.",
 )
+@look_options
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 def command(
-    run: Path | None, *, server_log: str | None, metrics: str | None, as_json: bool, **stated: Any
+    run: Path | None,
+    *,
+    server_log: str | None,
+    metrics: tuple[str, ...],
+    as_json: bool,
+    **given: Any,
 ) -> int:
     """Causes of slow service, ranked by the evidence of the same windows of time.
 
     Each has what supports it, what contradicts it, what could not be seen, and the one change to try next. Exit code 0: nothing of
-    severity error; 1: there is; 3: nothing could be seen. With --server-log a log is read instead: 0 it came up, 1 it failed of a known
+    severity error; 1: there is; 3: nothing could be seen. With --url a live server is looked at for a while; Ctrl-C ends that and judges
+    what was seen. With --server-log a log is read instead: 0 it came up, 1 it failed of a known
     error, 3 what it failed of is not known.
     """
-    if metrics is not None:
-        from vramledger.cli.diagnose_log import show_page
+    look = taken_out(given)
+    if look["url"] is None:
+        refuse_without_url(look)
+        if metrics:
+            from vramledger.cli.diagnose_log import show_page
 
-        return show_page(metrics, run, {**stated, "server_log": server_log}, as_json=as_json)
-    if server_log is not None:
-        from vramledger.cli.diagnose_log import show_log
+            return show_page(metrics[0], run, {**given, "server_log": server_log}, as_json=as_json)
+        if server_log is not None:
+            from vramledger.cli.diagnose_log import show_log
 
-        return show_log(server_log, run, stated, as_json=as_json)
+            return show_log(server_log, run, given, as_json=as_json)
     need_full("vram diagnose", ("duckdb", "pyarrow", "numpy", "numba", "scipy", "statsmodels"))
-    from vramledger.cli.diagnose_asked import answer_of
-
-    answer = answer_of(run, stated)
+    answer = _answer(run, server_log, metrics, look, given)
     if as_json:
         show_json(answer.document)
     else:
         show(answer.text)
     return answer.exit_code
+
+
+def _answer(
+    run: Path | None,
+    server_log: str | None,
+    metrics: tuple[str, ...],
+    look: dict[str, Any],
+    given: dict[str, Any],
+) -> "Answer":
+    """Of a run, or of a server that is looked at."""
+    if look["url"] is None:
+        from vramledger.cli.diagnose_asked import answer_of
+
+        return answer_of(run, given)
+    if server_log is not None:
+        raise BadInput("--server-log has no part with --url; ask one at a time.")
+    from vramledger.cli.diagnose_look import look_and_judge
+
+    return look_and_judge(look, metrics, run, given)

@@ -10,7 +10,7 @@ from vramledger.diagnose.diagnosis import diagnose
 from vramledger.errors import BadInput, ExitCode
 from vramledger.frozen import frozen
 from vramledger.ledger.question import accelerator_for
-from vramledger.record.run import read_run
+from vramledger.record.run import Run, read_run
 from vramledger.report.diagnosis import diagnosis_text
 from vramledger.report.diagnosis_json import diagnosis_json
 
@@ -33,10 +33,15 @@ def answer_of(run: Path | None, stated: Mapping[str, Any]) -> Answer:
     """
     if run is None:
         raise BadInput("Name the folder of a run to diagnose; vram trial run records one.")
+    return answer_for(read_run(run), stated)
+
+
+def answer_for(run: Run, stated: Mapping[str, Any]) -> Answer:
+    """The diagnosis of a run that is read; errors as of `answer_of`."""
     given = dict(stated)
     other, card, prices = given.pop("against"), given.pop("upgrade"), _prices(given.pop("prices"))
     found = diagnose(
-        read_run(run),
+        run,
         Stated(**given),
         against=None if other is None else read_run(other),
         upgrade=card,

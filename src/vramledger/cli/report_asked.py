@@ -19,7 +19,7 @@ from vramledger.report.run_report.markdown import to_markdown
 from vramledger.report.run_report.model import Report, Terms
 from vramledger.report.run_report.page import to_html
 from vramledger.report.run_report.report_json import report_json
-from vramledger.report.run_report.sealed import seal_of, sealed_runs
+from vramledger.report.run_report.sealed import seal_of, sealed_parts
 from vramledger.report.series_report.model import SeriesReport
 from vramledger.report.series_report.read import is_series_folder, series_report
 from vramledger.written_file import refuse_place
@@ -94,18 +94,29 @@ def _report(
     if len(paths) == 1 and _is_bundle(paths[0]):
         found = verify(paths[0])
         with opened_bundle(paths[0]) as opened:
-            runs = sealed_runs(opened.folder, found)
-            return gathered(named, runs, stated, seal_of(found), terms, plan)
-    parts = [_found(number, each) for number, each in enumerate(paths, 1)]
+            parts = sealed_parts(opened.folder, found)
+            series = [_found(number, each) for number, each in enumerate(parts.series, 1)]
+            return gathered(
+                named,
+                [*parts.runs, *(run for each in series for run in each.runs)],
+                stated,
+                seal_of(found),
+                terms,
+                plan,
+                [each.series for each in series if each.series is not None],
+                [each.note for each in series if each.note],
+                parts.by_plan,
+            )
+    given = [_found(number, each) for number, each in enumerate(paths, 1)]
     return gathered(
         named,
-        [run for each in parts for run in each.runs],
+        [run for each in given for run in each.runs],
         stated,
         None,
         terms,
         plan,
-        [each.series for each in parts if each.series is not None],
-        [each.note for each in parts if each.note],
+        [each.series for each in given if each.series is not None],
+        [each.note for each in given if each.note],
     )
 
 

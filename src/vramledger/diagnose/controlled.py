@@ -1,6 +1,7 @@
 """The controlled test: two runs of one load that differ in max_num_seqs, and whether fewer tokens were computed twice.
 
-Preemptions are those that requests or pages tell; recomputed tokens those of the requests, else what was computed less what prompts needed.
+Preemptions are those that requests or pages tell. Recomputed tokens are those of the requests, which a simulation tells; vLLM's pages do not
+count them, and a trial is judged by its preemptions.
 """
 
 from math import isnan

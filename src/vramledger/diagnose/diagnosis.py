@@ -8,6 +8,7 @@ from vramledger.diagnose.causes.registry import CAUSES
 from vramledger.diagnose.controlled import Controlled, controlled
 from vramledger.diagnose.counterfactual.bench import Bench, Played, bench_of
 from vramledger.diagnose.counterfactual.memory import MoreMemory, more_memory
+from vramledger.diagnose.counterfactual.plan_prices import plan_prices
 from vramledger.diagnose.counterfactual.remedies import Remedy, remedies_of
 from vramledger.diagnose.counterfactual.upgrade import Upgrade, upgrade_of
 from vramledger.diagnose.evidence import Evidence, evidence_of
@@ -77,6 +78,7 @@ class Diagnosis:
     upgrade: Upgrade | None = None
     played: int = 0
     offered: int = 0
+    prices_from: str = ""  # who told the prices of remedies: given, plan, or nobody
 
 
 def diagnose(
@@ -94,7 +96,7 @@ def diagnose(
         stated: what the user says of its deployment.
         against: a run of the same load in which max_num_seqs was lowered.
         upgrade: a card that might be bought.
-        prices: of a GPU and hour, by card.
+        prices: of a GPU and hour, by card; where there are none, those of the plan in the run count.
 
     Raises:
         BadInput: a table is damaged.
@@ -105,7 +107,8 @@ def diagnose(
     change = found.findings[0].next_change
     short = [each for each in found.findings if each.cause == "kv_cache"]
     wanted = bool(short) or upgrade is not None
-    remedies = () if isinstance(bench, str) or not wanted else remedies_of(bench, prices)
+    told, source = _prices(run, prices)
+    remedies = () if isinstance(bench, str) or not wanted else remedies_of(bench, told)
     return Diagnosis(
         judged=found,
         memory=more_memory(bench, change),
@@ -115,9 +118,19 @@ def diagnose(
         if against is None
         else controlled(found.picture.evidence, evidence_of(against, Stated())),
         upgrade=None if upgrade is None else upgrade_of(bench, upgrade, found.findings, remedies),
+        prices_from=source,
         played=0 if isinstance(bench, str) else len(bench.arriving),
         offered=0 if isinstance(bench, str) else bench.offered,
     )
+
+
+def _prices(run: "Run", given: Mapping[str, float] | None) -> tuple[Mapping[str, float], str]:
+    """The prices of cards, and who told them."""
+    if given:
+        return given, "given"
+    plan = run.description.plan
+    found = {} if plan is None else plan_prices(plan.text)
+    return found, "plan" if found else ""
 
 
 def _bench(evidence: Evidence) -> "Bench | str":

@@ -10,7 +10,10 @@ from vramledger.diagnose.seen.gpus import GpuSeen, read_gpus
 from vramledger.diagnose.seen.moments import Moments
 from vramledger.diagnose.seen.pages import Pages, read_pages, read_scrapes
 from vramledger.diagnose.seen.requests import Requests, read_requests
+from vramledger.diagnose.seen.server_alone import Look, as_a_client_would, look_of
 from vramledger.diagnose.seen.setting import Setting, setting_of
+from vramledger.diagnose.seen.silence import Silence, silences_of
+from vramledger.diagnose.seen.slow import Slow, slow_of
 from vramledger.diagnose.seen.steps import Stepped, read_steps
 from vramledger.diagnose.seen.windows import Windows, windows_over
 from vramledger.frozen import frozen
@@ -25,6 +28,7 @@ if TYPE_CHECKING:
 
     Floats: TypeAlias = np.ndarray[Any, np.dtype[np.float64]]
 
+_NO_REQUEST: Final = "No request was recorded, so that what clients see, and the way between them and the server, were not seen."
 _GAP: Final = 5.0  # times the usual time between pages: longer is a gap
 
 
@@ -47,6 +51,9 @@ class Evidence:
     pages: Pages | None = None
     missing: tuple[str, ...] = ()
     uptime_s: float | None = None
+    silences: tuple[Silence, ...] = ()
+    look: Look | None = None
+    slow: Slow = Slow()
 
     def of(self, name: str) -> "Floats":
         """A series by window; NaN in every window where it was not seen."""
@@ -72,7 +79,8 @@ def evidence_of(run: "Run", stated: Stated) -> Evidence:
     """
     from vramledger.trial.conduct.history import story_of
 
-    story = story_of(run.journal().entries)
+    entries = run.journal().entries
+    story, silences = story_of(entries), silences_of(entries)
     requests = read_requests(run, story.from_s)
     windows = _windows(run, requests)
     pages, steps = read_pages(run, windows), read_steps(run, windows)
@@ -83,6 +91,9 @@ def evidence_of(run: "Run", stated: Stated) -> Evidence:
     series |= read_scrapes(run, windows)
     series |= {} if gpus is None else gpus.series
     series |= _of_requests(requests, windows)
+    if not len(requests) and steps is None:
+        series |= as_a_client_would(series, windows)
+    look = look_of(run.description)
     return Evidence(
         origin=run.description.origin.value,
         setting=setting_of(run.description, {} if pages is None else pages.config, stated),
@@ -94,8 +105,14 @@ def evidence_of(run: "Run", stated: Stated) -> Evidence:
         healths=story.healths,
         events=tuple(each.event for each in story.events),
         pages=pages,
-        missing=tuple(_missing(run.description, requests, pages, steps, gpus)),
+        missing=(
+            *_missing(run.description, requests, pages, steps, gpus),
+            *_silent(silences, look),
+        ),
         uptime_s=run.description.in_effect.uptime_s,
+        silences=silences,
+        look=look,
+        slow=slow_of(run.description, requests),
     )
 
 
@@ -172,7 +189,7 @@ def _missing(
     """Sentences on what the run does not have."""
     said = []
     if not len(requests):
-        said.append("The run has no requests.")
+        said.append(_NO_REQUEST if look_of(description) else "The run has no requests.")
     if pages is None and steps is None:
         said.append(
             "The run has no server metrics, so that the engine's queue and its KV cache were not seen."
@@ -181,7 +198,8 @@ def _missing(
         said.append(
             "The run has no GPU samples, so that memory, clocks and other processes were not seen."
         )
-    if pages is not None and pages.longest_gap_s > max(_GAP * pages.interval_s, _GAP):
+    apart = pages is not None and look_of(description) is None
+    if pages is not None and apart and pages.longest_gap_s > max(_GAP * pages.interval_s, _GAP):
         said.append(
             f"For {pages.longest_gap_s:.0f} s no metrics page was read; that time is judged from the client alone."
         )
@@ -205,3 +223,13 @@ def _missing(
             f"The version asked for and the one in effect differ ({' and '.join(sorted((wanted, got)))})."
         )
     return said
+
+
+def _silent(silences: "tuple[Silence, ...]", look: Look | None) -> "list[str]":
+    """Of a look, when its only source was silent."""
+    if look is None:
+        return []
+    return [
+        f"From second {each.from_s:.0f} {'to the end' if each.to_the_end else f'to second {each.to_s:.0f}'} no metrics page was read, as {each.why or 'it did not come'}."
+        for each in silences
+    ]

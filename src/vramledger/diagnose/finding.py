@@ -2,19 +2,21 @@
 
 from collections.abc import Iterable, Sequence
 from enum import StrEnum
+from math import isnan
 from typing import Final
 
 import numpy as np
 
 from vramledger.diagnose.hypothesis import Hypothesis, NextChange
-from vramledger.diagnose.picture import Picture
+from vramledger.diagnose.picture import Picture, slow_first_tokens, slow_tokens
 from vramledger.diagnose.ranking import CLEAR, FOUND
+from vramledger.diagnose.seen.server_alone import FEWEST, idle
 from vramledger.frozen import frozen
+from vramledger.units import format_seconds
 
 HEALTHY: Final = "healthy"
 UNKNOWN: Final = "unknown"
 _MOST: Final = 6
-_SLOW_S: Final = 2.0  # to the first token, at the 95th percentile
 _GROWN: Final = 3.0
 _NOTHING: Final = (
     "The run has neither requests nor server metrics, so nothing can be said of its server."
@@ -57,8 +59,8 @@ def findings_of(
         return tuple(_finding(each, found[0], picture) for each in found[:_MOST])
     if nothing_seen:
         return (_unknown(_NOTHING, ("The requests were not seen.", "The engine was not seen.")),)
-    slow = slow_and_unseen(picture)
-    return (_unknown(slow, picture.evidence.missing),) if slow else (_healthy(ranked),)
+    why = slow_and_unseen(picture) or too_little_seen(picture)
+    return (_unknown(why, picture.evidence.missing),) if why else (_healthy(ranked),)
 
 
 def _finding(each: Hypothesis, first: Hypothesis, picture: Picture) -> Finding:
@@ -122,12 +124,36 @@ def slow_and_unseen(picture: Picture) -> str:
     if not len(told):
         return "No request got a token, and the engine was not seen, so that the cause cannot be known."
     late, grown = float(np.quantile(told, 0.95)), _grown(told)
-    if late <= _SLOW_S and grown <= _GROWN:
-        return ""
+    if not slow_first_tokens(picture) and (
+        grown <= _GROWN or not isnan(picture.evidence.slow.ttft)
+    ):
+        return _slow_tokens(picture)
     return (
         f"Requests are slow (one in twenty waits {late:.2g} s or more for its first token, and the last third waits {grown:.1f} times as long as the first), "
         "and the engine was not seen, so that the cause cannot be known."
     )
+
+
+def _slow_tokens(picture: Picture) -> str:
+    """The same where first tokens come soon and the later ones are slow."""
+    if not slow_tokens(picture.evidence):
+        return ""
+    pace, tpot = picture.expected_pace, picture.stages.tpot_s
+    beside = "no simulation says what it should take" if isnan(pace) else f"that is {pace:.2f} times what the simulator expects of this load"  # fmt: skip
+    return f"Tokens are slow ({format_seconds(tpot)} each on average), {beside}, and the engine was not seen, so that the cause cannot be known."
+
+
+def too_little_seen(picture: Picture) -> str:
+    """A sentence where a server alone was looked at and served nobody, or for too short a time; else empty."""
+    evidence = picture.evidence
+    if len(evidence.requests) or evidence.moments is None or evidence.look is None:
+        return ""
+    pages = len(evidence.moments.t_s)
+    if pages < FEWEST:
+        return f"Only {pages} metrics pages were read, and {FEWEST} are the fewest that say anything; look for longer."
+    if idle(evidence):
+        return "Nobody was served while the server was looked at, so that nothing can be said of how it serves; look again under load."
+    return ""
 
 
 def _grown(ttft: "np.ndarray[tuple[int], np.dtype[np.float64]]") -> float:

@@ -32,7 +32,7 @@ class Amount:
 class Told:
     """One finding. `severity` is error, warning or silent; `score` and `confidence` are 0..1.
 
-    `supports` has the arithmetic, each a sentence; `unseen` what would have to be known to say more.
+    `rests_on` says what score and confidence rest on: they are degrees of judgement, and no measured frequencies. `supports` has the arithmetic, each a sentence; `unseen` what would have to be known to say more.
     """
 
     id: str
@@ -46,3 +46,4 @@ class Told:
     unseen: tuple[str, ...] = ()
     change: Change | None = None
     amounts: tuple[Amount, ...] = ()
+    rests_on: str = ""

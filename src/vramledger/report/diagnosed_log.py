@@ -6,7 +6,7 @@ from typing import Any, Final
 from vramledger.diagnose.startup.diagnosed import Diagnosed
 from vramledger.diagnose.told import Told
 from vramledger.errors import ExitCode
-from vramledger.report.number import rounded
+from vramledger.report.number import rounded, share
 
 SCHEMA: Final = "vramledger.diagnosis/1"
 _MARKS: Final = (("+", "supports"), ("-", "contradicts"), ("?", "unseen"))
@@ -20,6 +20,8 @@ def log_text(found: Diagnosed) -> str:
         head = _HEADS[found.exit_code] if number == 0 else each.severity.upper()
         lines += [*([""] if number else []), *told_lines(each, head)]
     lines += ["", f"More memory helps: {found.more_memory}. {found.why}"]
+    if found.findings[0].change is not None:
+        lines.append(f"After the next change: {found.after}. {found.why_after}")
     return "\n".join(lines)
 
 
@@ -29,6 +31,8 @@ def told_lines(each: Told, head: str) -> Iterator[str]:
     for mark, name in _MARKS:
         for text in getattr(each, name):
             yield f"  {mark} {text}"
+    if each.rests_on:
+        yield f"  confidence {share(each.confidence)} rests on {each.rests_on}"
     if each.change is not None:
         yield f"  next: {each.change.text}"
 
@@ -55,7 +59,8 @@ def log_json(found: Diagnosed) -> dict[str, Any]:
             "reason": found.why,
             "after": {
                 "change": None if first.change is None else first.change.text,
-                "answer": "unknown",
+                "answer": found.after,
+                "reason": found.why_after,
             },
         },
         "measured": [
@@ -81,6 +86,7 @@ def told_json(each: Told) -> dict[str, Any]:
         "cause": each.cause,
         "score": rounded(each.score, 3),
         "confidence": rounded(each.confidence, 3),
+        "rests_on": each.rests_on or None,
         "supports": list(each.supports),
         "contradicts": list(each.contradicts),
         "unseen": list(each.unseen),

@@ -41,7 +41,8 @@ def _changes(found: Diagnosis) -> Iterator[str]:
         )
     if found.remedies:
         yield ""
-        yield "remedies, each by itself (simulated)"
+        whose = "; prices are those of the plan in the run" if found.prices_from == "plan" else ""
+        yield f"remedies, each by itself (simulated{whose})"
         yield from table(
             _HEAD, [_remedy(each) for each in found.remedies], frozenset({1, 2, 3, 4, 5, 6})
         )
@@ -83,6 +84,7 @@ def findings_text(found: Judged) -> str:
     lines: list[str] = []
     for number, each in enumerate(found.findings):
         lines += [*([""] if number else []), *_finding(each)]
+    lines += ["", found.picture.evidence.slow.said]
     if found.picture.evidence.missing:
         lines += ["", "not seen"]
         lines += [f"  {each}" for each in found.picture.evidence.missing]

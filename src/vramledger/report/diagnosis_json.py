@@ -24,6 +24,7 @@ def diagnosis_json(found: Diagnosis) -> dict[str, Any]:
         "expected": None
         if found.expected is None
         else {"before": _played(found.expected[0]), "after": _played(found.expected[1])},
+        "prices_from": found.prices_from or None,
         "remedies": [_remedy(each) for each in found.remedies],
         "controlled_test": None if found.test is None else _test(found.test),
         "upgrade": None if found.upgrade is None else _upgrade(found.upgrade),
@@ -118,6 +119,10 @@ def findings_json(found: Judged) -> dict[str, Any]:
         "findings": [finding_json(each) for each in found.findings],
         "hypotheses": [_hypothesis(each) for each in found.hypotheses],
         "missing": list(found.picture.evidence.missing),
+        "slow": {
+            "decided_by": "contract" if found.picture.evidence.slow.by_contract else "fixed",
+            "said": found.picture.evidence.slow.said,
+        },
     }
 
 

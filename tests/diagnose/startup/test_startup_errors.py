@@ -2,16 +2,11 @@
 
 import pytest
 
-from vramledger.diagnose.startup.account import Asked
-from vramledger.diagnose.startup.diagnosed import Diagnosed
+from diagnosed_logs import diagnosed
 from vramledger.diagnose.startup.error import KnownError
 from vramledger.diagnose.startup.errors import ERRORS
-from vramledger.diagnose.startup.judge import judged
 from vramledger.diagnose.startup.nearest import nearest_error
-from vramledger.diagnose.startup.scan import Scanner
-from vramledger.engine.vllm.log.lines import parse_lines
-from vramledger.engine.vllm.log.startup import StartupLog, parse_startup
-from vramledger.errors import BadInput, ExitCode, VramError
+from vramledger.errors import ExitCode
 
 SAMPLES = [(error, sample) for error in ERRORS for sample in error.samples]
 AROUND = (
@@ -20,17 +15,6 @@ AROUND = (
     "2026-01-02T03:04:05.678901234Z stderr F {}",
     "(RayWorkerWrapper pid=12, ip=10.0.0.2) {}",
 )
-
-
-def diagnosed(text: str) -> Diagnosed:
-    scanner = Scanner()
-    lines = scanner.over(parse_lines(text.splitlines()))
-    log: StartupLog | None = None
-    try:
-        log = parse_startup(lines, "a log")
-    except (BadInput, VramError):
-        log = None
-    return judged(scanner.finish(), log, "a log", Asked())
 
 
 @pytest.mark.parametrize(("error", "sample"), SAMPLES, ids=lambda each: getattr(each, "id", ""))

@@ -42,6 +42,8 @@ def test_each_difference_is_a_sentence_that_names_the_field() -> None:
         (None, 5),
         ("8192", 8192.0),
         ("FP8", "fp8"),
+        ("4M", 4194304),
+        ("32k", "32000"),
     ],
 )
 def test_the_same_in_other_words_is_no_difference(wanted: Any, got: Any) -> None:

@@ -20,7 +20,7 @@ _FAILED = (
 def _signs(picture: Picture) -> Sequence[Sign]:
     requests = picture.evidence.requests
     if not len(requests):
-        return (Sign("The requests were not seen.", None, needed=True),)
+        return _without_requests(picture)
     share = float(np.isin(requests.outcome, _FAILED).mean())
     classes = ", ".join(
         f"{name} {count:,}"
@@ -34,11 +34,33 @@ def _signs(picture: Picture) -> Sequence[Sign]:
     )
 
 
-def _restarted(picture: Picture) -> Sign:
+def _without_requests(picture: Picture) -> Sequence[Sign]:
+    """Of a server alone: whether it was gone, or began again, which ends every request that is under way."""
+    gone = next((each for each in picture.evidence.silences if each.gone), None)
+    began_again = _began_again(picture)
+    unseen = Sign("Which requests failed was not seen, as none was recorded.", None)
+    if gone is None and not began_again:
+        return (Sign("The requests were not seen.", None, needed=True),)
+    if gone is None:
+        text = "The server began again while it was looked at, so that what was under way in it was lost."
+    else:
+        until = (
+            "and was not back at the end" if gone.to_the_end else f"until second {gone.to_s:.0f}"
+        )
+        text = f"The server was gone from second {gone.from_s:.0f} on ({gone.why}), {until}."
+    return (Sign(text, 1.0, needed=True), _restarted(picture), unseen)
+
+
+def _began_again(picture: Picture) -> bool:
     pages = picture.evidence.pages
-    told = "server_restarted" in picture.evidence.events or (
+    return "server_restarted" in picture.evidence.events or (
         pages is not None and pages.restarts > 0
     )
+
+
+def _restarted(picture: Picture) -> Sign:
+    pages = picture.evidence.pages
+    told = _began_again(picture)
     if pages is None and not told:
         return Sign("Whether the server restarted was not seen.", None)
     return Sign(

@@ -34,7 +34,9 @@ def _preemptions(picture: Picture) -> Sign:
         return Sign("Preemptions were not counted.", None, weight=0.5)
     each = picture.waiting.preemptions_per_request
     text = (
-        f"{count:,.0f} preemptions, {each:.2g} a request." if count else "No request was preempted."
+        f"{count:,.0f} preemptions{'' if isnan(each) else f', {each:.2g} a request'}."
+        if count
+        else "No request was preempted."
     )
     return Sign(text, 0.4 if not count else ramp(each, -0.02, 0.05), weight=0.5)
 

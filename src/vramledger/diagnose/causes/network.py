@@ -8,12 +8,15 @@ import numpy as np
 from vramledger.diagnose.causes.outside_words import (
     cpu_sign,
     follows_sign,
+    hurts,
+    one_by_one_sign,
     outside_sign,
     scrape_sign,
 )
 from vramledger.diagnose.hypothesis import Cause, NextChange
 from vramledger.diagnose.picture import Picture
 from vramledger.diagnose.sign import Sign, both, ramp
+from vramledger.units import format_seconds
 
 _STALL_S = 1.0
 
@@ -26,13 +29,16 @@ def _signs(picture: Picture) -> Sequence[Sign]:
         scrape_sign(picture, wanted=True, weight=1.5),
         cpu_sign(picture, wanted=False),
         _beyond_server(picture),
+        one_by_one_sign(picture),
         _retransmits(picture),
     )
 
 
 def _needed(picture: Picture) -> Sign:
     """Time outside the engine before the first token; or tokens that come late behind it, one by one and from a client that is not busy."""
-    outside = outside_sign(picture)
+    if not len(picture.evidence.requests):
+        return Sign("What lies between clients and the server was not seen.", None, needed=True)
+    outside = _on_the_way(picture)
     seen = picture.outside
     alone = ramp(seen.merged, 1.3, 1.05)
     idle = ramp(picture.evidence.mean("client_cpu_busiest"), 1.0, 0.8)
@@ -50,6 +56,17 @@ def _needed(picture: Picture) -> Sign:
     )
     text = f"Tokens take {seen.tokens_ratio:.2f} times as long to the client as in the engine, and come one by one; {stalled:.0%} of the answers stand for {_STALL_S:g} s or more."
     return Sign(text, behind, needed=True)
+
+
+def _on_the_way(picture: Picture) -> Sign:
+    """What of the time outside the engine the server's own time to the first token has not: it begins when the request is there."""
+    beyond, ttft = picture.stages.beyond_s, picture.stages.ttft_s
+    if isnan(beyond) or not ttft > 0:
+        return outside_sign(picture)
+    beyond = max(beyond, 0.0)
+    share = beyond / ttft
+    text = f"Of the time to the first token, {format_seconds(beyond)} ({share:.0%}) pass before the server has the request and after it has answered."
+    return Sign(text, hurts(beyond, share), needed=True)
 
 
 def _even(picture: Picture) -> Sign:

@@ -12,15 +12,15 @@ NOT_SPLIT = "Time outside the engine was not seen: neither the head of the answe
 def outside_sign(picture: Picture) -> Sign:
     """Whether enough time passes outside the engine to matter."""
     seen = picture.outside
-    late = picture.stages.late_s
     if isnan(seen.mean_s):
         return Sign(NOT_SPLIT, None, needed=True)
-    del late
-    hurts = strongest(
-        both(ramp(seen.share, 0.2, 0.5), ramp(seen.mean_s, 0.02, 0.07)), ramp(seen.mean_s, 0.3, 1.0)
-    )
     text = f"Of the time to the first token, {format_seconds(max(seen.mean_s, 0.0))} ({seen.share:.0%}) pass outside the engine."
-    return Sign(text, hurts, needed=True)
+    return Sign(text, hurts(seen.mean_s, seen.share), needed=True)
+
+
+def hurts(mean_s: float, share: float) -> float | None:
+    """Whether so many seconds, that share of the time to the first token, matter."""
+    return strongest(both(ramp(share, 0.2, 0.5), ramp(mean_s, 0.02, 0.07)), ramp(mean_s, 0.3, 1.0))
 
 
 def follows_sign(picture: Picture, *, wanted: bool) -> Sign:
@@ -44,12 +44,25 @@ def scrape_sign(picture: Picture, *, wanted: bool, weight: float = 1.0) -> Sign:
 
 
 def cpu_sign(picture: Picture, *, wanted: bool) -> Sign:
-    """Whether the front end's process is busy with a whole core."""
+    """Whether the front end's process is busy with a whole core, or gets too little of one to pass tokens on as they come."""
     cpu = picture.outside.cpu
     if isnan(cpu):
         return Sign("The processor time of the server's front end was not seen.", None)
-    strength = ramp(cpu, 0.5, 0.85) if wanted else ramp(cpu, 0.85, 0.5)
-    return Sign(f"The server's front end uses {cpu:.2f} cores.", strength, weight=1.5)
+    starved = both(ramp(cpu, 0.6, 0.3), ramp(picture.outside.merged, 1.2, 2.0))
+    busy = strongest(ramp(cpu, 0.5, 0.85), starved) or 0.0
+    text = f"The server's front end uses {cpu:.2f} cores"
+    if starved:
+        text += ", and tokens pile up in front of it"
+    return Sign(f"{text}.", busy if wanted else 1 - busy, weight=1.5)
+
+
+def one_by_one_sign(picture: Picture) -> Sign:
+    """Several tokens in a chunk speak against what is not the server's own front end, which alone puts them together; one by one, they say little."""
+    merged = picture.outside.merged
+    strength = ramp(merged, 1.5, 1.1)
+    if strength is None:
+        return Sign("How many tokens a chunk holds was not seen.", None, weight=0.25)
+    return Sign(f"A chunk holds {merged:.2f} tokens.", strength, weight=2.0 - 1.75 * strength)
 
 
 def tokens_sign(picture: Picture, *, wanted: bool) -> Sign:

@@ -37,7 +37,7 @@ def _at_cap(picture: Picture) -> Sign:
         )
     whose = "as the server was started" if seen.cap_known else "which is never exceeded"
     text = f"{seen.running_while_waiting:.1f} requests run while others wait; the cap is {seen.cap:.0f}, {whose}."
-    return Sign(text, ramp(seen.running_while_waiting / seen.cap, 0.85, 0.98))
+    return Sign(text, ramp((seen.running_while_waiting + 0.5) / seen.cap, 0.85, 0.98))
 
 
 def _room(usage: float) -> Sign:

@@ -6,7 +6,7 @@ from math import isnan
 from vramledger.diagnose.causes.queue_words import held_sign, queue_sign, share_sign
 from vramledger.diagnose.hypothesis import Cause, NextChange
 from vramledger.diagnose.picture import Picture
-from vramledger.diagnose.seen.waiting import TOKENS
+from vramledger.diagnose.seen.waiting import SMALLEST_BUDGET, TOKENS
 from vramledger.diagnose.sign import Sign, ramp
 
 
@@ -25,6 +25,11 @@ def _signs(picture: Picture) -> Sequence[Sign]:
 
 def _spent(picture: Picture) -> Sign:
     seen = picture.waiting
+    setting = picture.evidence.setting
+    if isnan(seen.budget) and setting.engine == "vllm" and not isnan(seen.tokens_per_step):
+        least = ramp(seen.tokens_per_step / SMALLEST_BUDGET, 0.3, 0.8)
+        text = f"A step computes {seen.tokens_per_step:,.0f} tokens while requests wait; what it may is not known, and vLLM takes {SMALLEST_BUDGET:,} or more of itself from 0.6.4 on."
+        return Sign(text, least)
     if isnan(seen.tokens_per_step) or isnan(seen.budget):
         return Sign(
             "The tokens of a step, or the budget for them (max_num_batched_tokens), are not known.",
@@ -45,6 +50,12 @@ def _prompts(picture: Picture) -> Sign:
     """Prompts against answers: a server that computes prompts most of the time is bound by them."""
     requests = picture.evidence.requests
     read, written = _sum(requests.input_tokens), _sum(requests["output_tokens_got"])
+    if not len(requests):
+        counted = picture.evidence.of
+        read, written = (
+            _sum(counted("prompt_tokens_per_s")),
+            _sum(counted("generation_tokens_per_s")),
+        )
     if not read or not written:
         return Sign("The lengths of prompts and answers were not seen.", None, weight=0.5)
     return Sign(f"There are {read / written:.1f} tokens of prompts for each of an answer.", ramp(read / written, 1.0, 12.0), weight=0.5)  # fmt: skip

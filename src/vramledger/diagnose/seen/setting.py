@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 
 _SEQUENCES: Final = "max-num-seqs"
 _BUDGET: Final = "max-num-batched-tokens"
+_INTERVAL: Final = "stream-interval"
 _NO_CASE: Final = "The deployment is not known well enough: "
 
 
@@ -20,7 +21,7 @@ _NO_CASE: Final = "The deployment is not known well enough: "
 class Setting:
     """Limits of one engine, None where nobody told. `case` is the deployment as something to ask again, None for `reason`.
 
-    `stated` is whether the cap on sequences was given for this run, and is not the engine's default. `drafts` is whether the engine speculates, so that a chunk may hold several tokens.
+    `stated` is whether the cap on sequences was given for this run, and is not the engine's default. `drafts` is whether the engine speculates or streams at intervals, so that a chunk may hold several tokens.
     """
 
     max_num_seqs: int | None = None
@@ -68,7 +69,7 @@ def setting_of(description: "Description", config: Mapping[str, str], stated: St
         model=found.model or asked.model,
         gpu=found.gpu or asked.gpu,
         stated=_SEQUENCES in arguments or _in_launch(stated),
-        drafts=any("speculative" in name for name in arguments),
+        drafts=any("speculative" in name or name == _INTERVAL for name in arguments),
         case=case,
         reason=reason,
     )
@@ -91,9 +92,8 @@ def _case(description: "Description", stated: Stated) -> "tuple[Case | None, str
 def _kv_tokens(description: "Description", config: Mapping[str, str]) -> int | None:
     """Tokens of one engine's pool; of a hybrid model this is what the engine says itself."""
     more = description.model_extra or {}
-    told = (
-        (more.get("trial") or {}).get("kv_tokens") if isinstance(more.get("trial"), dict) else None
-    )
+    parts = [more.get(name) for name in ("trial", "look")]
+    told = next((part.get("kv_tokens") for part in parts if isinstance(part, dict)), None)
     sizes = (config.get("kv_cache_size_tokens"), told)
     for each in sizes:
         if (whole := _whole(each)) is not None:

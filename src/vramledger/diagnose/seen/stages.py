@@ -1,10 +1,11 @@
 """Where a request's time goes until its first token: late at the client, on the way, in the front end, in the queue, in prefill.
 
 A client's time to the first token less what the engine tells of queue and prefill is time outside the engine. The engine tells
-each request's queue in a simulated run, and means over all requests on its pages (Sum and count of histograms, so that no bucket matters).
+each request's queue in a simulated run, and means over all requests on its pages (Sum and count of histograms, so that no bucket matters). Where no request was recorded, the server's own time to the first token and
+its time between tokens stand for the client's, so that what lies beyond the server stays unseen.
 """
 
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 import numpy as np
 
@@ -14,6 +15,9 @@ if TYPE_CHECKING:
     from vramledger.diagnose.evidence import Evidence
 
     Floats: TypeAlias = np.ndarray[Any, np.dtype[np.float64]]
+
+
+_LIVES: Final = 10  # of a request, that a look must last
 
 
 @frozen
@@ -46,23 +50,27 @@ def stages_of(evidence: "Evidence") -> Stages:
     """The stages of all requests that got a first token."""
     requests = evidence.requests
     began = np.isfinite(requests.ttft_s) & (requests.ttft_s >= 0)
-    ttft, late = _mean(requests.ttft_s[began]), _mean(requests.late_s[began])
+    alone = not len(requests)  # then the server's own times stand for those of clients
+    own, itl = _counted(evidence, "server_ttft_s"), _counted(evidence, "server_itl_s")
+    ttft = own if alone else _mean(requests.ttft_s[began])
+    late = _mean(requests.late_s[began])
     queue, prefill = queue_s(evidence), _counted(evidence, "server_prefill_s")
     if not np.isfinite(prefill) and np.isfinite(requests["queue_s"]).any():
         prefill = max(ttft - np.nan_to_num(late) - queue, 0.0)
     outside = ttft - np.nan_to_num(late) - queue - prefill
-    own = _counted(evidence, "server_ttft_s")
+    if alone and not _of_the_same_requests(evidence):
+        outside = np.nan
     before = requests.before_headers_s[began]
     before = before[np.isfinite(before)]
-    tpot, itl = _mean(requests.tpot_s[began]), _counted(evidence, "server_itl_s")
+    tpot = itl if alone else _mean(requests.tpot_s[began])
     return Stages(
         ttft_s=ttft,
         late_s=late,
         queue_s=queue,
         prefill_s=prefill,
         outside_s=outside,
-        server_side_s=own - queue - prefill,
-        beyond_s=ttft - np.nan_to_num(late) - own,
+        server_side_s=outside if alone else own - queue - prefill,
+        beyond_s=np.nan if alone else ttft - np.nan_to_num(late) - own,
         before_headers_s=_mean(before),
         floor_s=float(np.quantile(before, 0.05)) if len(before) else np.nan,
         spread=float(before.std() / before.mean()) if len(before) and before.mean() > 0 else np.nan,
@@ -71,6 +79,12 @@ def stages_of(evidence: "Evidence") -> Stages:
         tpot_ratio=_token_ratio(evidence),
         tokens_ratio=_all_tokens(evidence) / itl if itl > 0 else np.nan,
     )
+
+
+def _of_the_same_requests(evidence: "Evidence") -> bool:
+    """Whether a server's means are of nearly the same requests: time to the first token is counted when that comes, queue and prefill at a request's end."""
+    lasts = _counted(evidence, "server_e2e_s")
+    return bool(lasts * _LIVES <= float(evidence.windows.widths_s.sum()))
 
 
 def queue_s(evidence: "Evidence") -> float:

@@ -29,6 +29,9 @@ FULL: Final = 0.92  # of the pool: the next prompt rarely fits into what is left
 _FEWEST: Final = 5
 _PLATEAU: Final = 0.75  # of the moments with waiting at which the same number runs
 _LARGE: Final = 0.9  # percentile of prompts
+_FAR: Final = 0.5  # of the budget: below it, few steps spend it
+_NEAR: Final = 0.75  # of the cap: places are refilled a step or two after they fall free
+SMALLEST_BUDGET: Final = 2048  # tokens: the least that vLLM takes of itself, from 0.6.4 on
 _SPENT: Final = 0.85  # of the budget by the mean step of a window: most steps spend it
 
 
@@ -57,7 +60,7 @@ def waiting_of(evidence: "Evidence") -> Waiting:
     """What was seen of the engine's queue."""
     moments = evidence.moments
     preemptions = _preemptions(evidence)
-    each = preemptions / max(len(evidence.requests), 1)
+    each = preemptions / _ended(evidence)
     if moments is None or not len(moments.running):
         nothing = dict.fromkeys(HOLDERS, np.nan)
         return Waiting(np.nan, nothing, queue_s(evidence), *(np.nan,) * 5, False, np.nan, preemptions, each)  # fmt: skip
@@ -93,6 +96,14 @@ def _preemptions(evidence: "Evidence") -> float:
     )
 
 
+def _ended(evidence: "Evidence") -> float:
+    """Requests of the run; of a server alone those that its counters saw end, NaN for none."""
+    if len(evidence.requests):
+        return float(len(evidence.requests))
+    counted = np.nansum(evidence.of("requests_finished_per_s") * evidence.windows.widths_s)
+    return float(counted) if counted >= 1 else np.nan
+
+
 def _cap(evidence: "Evidence", moments: Moments, waits: "Truths") -> tuple[float, bool]:
     """What the server was started with, else the number at which running requests stay while others wait."""
     setting = evidence.setting
@@ -102,6 +113,8 @@ def _cap(evidence: "Evidence", moments: Moments, waits: "Truths") -> tuple[float
     most = float(np.nanmax(running)) if len(running) else np.nan
     at_most = moments.share(waits & (moments.running >= most - 0.5))
     if len(running) >= _FEWEST and at_most >= _PLATEAU * moments.share(waits):
+        return most, False
+    if len(running) >= _FEWEST and _only_places(evidence, moments, waits, most):
         return most, False
     default = setting.max_num_seqs
     return (np.nan if default is None else float(default) * moments.engines), False
@@ -135,21 +148,55 @@ def _held(
     full &= known | (~crowded & ~spent & ~_no_room(evidence, moments, budget))
     kv = ~full & ~deferred & (crowded | _no_room(evidence, moments, budget))
     rest = ~full & ~deferred & ~kv
-    return {KV: kv, SEQUENCES: full & ~deferred, TOKENS: rest, ELSEWHERE: deferred}
+    places = rest & _far_from_budget(evidence, moments) & (moments.running >= _NEAR * cap - 0.5)
+    return {
+        KV: kv,
+        SEQUENCES: (full & ~deferred) | places,
+        TOKENS: rest & ~places,
+        ELSEWHERE: deferred,
+    }
+
+
+def _only_places(evidence: "Evidence", moments: Moments, waits: "Truths", most: float) -> bool:
+    """Whether blocks and tokens are free while requests wait and about as many run as ever do, so that places alone are left to hold them."""
+    free = (moments.kv_usage < FULL) & _far_from_budget(evidence, moments)
+    free &= ~_no_room(evidence, moments, np.nan)
+    near = moments.mean(moments.running, waits) >= _NEAR * most
+    return bool(near and moments.share(waits & free) >= _PLATEAU * moments.share(waits))
+
+
+def _far_from_budget(evidence: "Evidence", moments: Moments) -> "Truths":
+    """Where the mean step is far from its budget; of vLLM, the least that it takes of itself where nobody told."""
+    setting = evidence.setting
+    smallest = SMALLEST_BUDGET if setting.engine == "vllm" else np.nan
+    budget = float(setting.token_budget or smallest)
+    tokens = _at(evidence, moments, "server_iteration_tokens")
+    found: Truths = (tokens > 0) & (tokens < _FAR * budget)
+    return found
 
 
 def _no_room(evidence: "Evidence", moments: Moments, budget: float) -> "Truths":
     """Whether a large prompt does not fit into what is free, while the steps are far from their budget, or requests were just preempted."""
     preempting = _at(evidence, moments, "preemptions_per_s") > 0
     pool = evidence.setting.kv_tokens
-    prompts = evidence.requests.input_tokens
-    told = prompts[np.isfinite(prompts)]
+    prompt = _large_prompt(evidence)
     spent = _at(evidence, moments, "server_iteration_tokens") >= 0.5 * budget
-    if pool is None or not len(told):
+    if pool is None or not prompt > 0:
         found: Truths = preempting & (moments.kv_usage >= 0.6)
         return found
-    needs = float(np.quantile(told, _LARGE)) / pool
+    needs = prompt / pool
     return ((1 - moments.kv_usage) < needs) & ~spent | (preempting & (moments.kv_usage >= 0.6))
+
+
+def _large_prompt(evidence: "Evidence") -> float:
+    """Tokens of a large prompt; of a server alone those of the mean one, NaN where nothing was counted."""
+    prompts = evidence.requests.input_tokens
+    told = prompts[np.isfinite(prompts)]
+    if len(told):
+        return float(np.quantile(told, _LARGE))
+    ended = np.nansum(evidence.of("requests_finished_per_s"))
+    read = np.nansum(evidence.of("prompt_tokens_per_s"))
+    return float(read / ended) if ended > 0 and read > 0 else np.nan
 
 
 def _at(evidence: "Evidence", moments: Moments, name: str) -> "Floats":

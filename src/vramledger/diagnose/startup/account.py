@@ -24,6 +24,7 @@ class Account:
     contradicts: tuple[str, ...] = ()
     unseen: tuple[str, ...] = ()
     compared: tuple[Comparison, ...] = field(default_factory=tuple)
+    starts_after: bool | None = None  # with the change, None where that was not asked
 
 
 @frozen
@@ -46,7 +47,7 @@ def account_of(log: StartupLog | None, launch: Launch | None, card: str | None, 
         failed: whether the start failed; if so the account is asked whether it should have.
     """
     if log is None or launch is None:
-        return Account(unseen=("Our own account was not asked: it is made for vLLM only.",))
+        return Account(unseen=("Our own account was not asked: the log does not say what was started, or it is not vLLM.",))  # fmt: skip
     try:
         case, stand_in = _case(log, launch, card, asked)
         if case is None:
@@ -112,16 +113,18 @@ def _should_it(case: Case, change: Change | None, stand_in: str) -> Account:
         said = f"By our own account it starts: {found.verdict.reason} So something holds memory that is not in the account."
         return Account(contradicts=(said,), unseen=unseen)
     supports, contradicts = [f"Our own account comes to the same end. {found.verdict.reason}"], []
+    starts: bool | None = None
     if change is not None and change.flag is not None:
         then = assess(case.with_flag(change.flag, change.value).deployment(), memory=case.memory)
-        if then.fits:
+        starts = then.fits
+        if starts:
             supports.append(f"With {change.text} it starts by our own account, too.")
         else:
             contradicts.append(f"By our own account {change.text} is not enough at the pessimistic end: {then.verdict.reason}")  # fmt: skip
     better = remedy(case)
     if better is not None:
         supports.append(better.message)
-    return Account(tuple(supports), tuple(contradicts), unseen)
+    return Account(tuple(supports), tuple(contradicts), unseen, starts_after=starts)
 
 
 def _beside(case: Case, log: StartupLog, stand_in: str) -> Account:

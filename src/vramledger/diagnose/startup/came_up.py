@@ -41,6 +41,7 @@ def came_up(scan: Scan, facts: Facts, where: str, asked: Asked) -> Diagnosed:
             "Whether the server before the engine listened; the log ends before that.",
             *account.unseen,
         ),
+        rests_on="a line that only a server prints that is ready, and no known error after it",
         amounts=tuple(
             Amount(label, value, unit, Basis.MEASURED, f"line {line} of the log")
             for label, unit, value, line in scan.last.figures

@@ -24,6 +24,8 @@ class Diagnosed:
     more_memory: str  # yes, no or unknown: whether more of it would have made it start
     why: str
     compared: tuple[Comparison, ...] = ()
+    after: str = "unknown"  # the same once the next change is made
+    why_after: str = "Nothing is to be changed, or nothing is known of it."
 
 
 def earlier_starts(scan: Scan, *, first: bool) -> tuple[str, ...]:

@@ -71,6 +71,7 @@ class KnownError:
     rank: int = 1
     memory: bool = False  # a larger card or more of it would have been enough
     any_level: bool = False  # also in lines that the engine calls information or warning
+    warned: bool = False  # also in warnings; a line of information only mentions it
     severity: str = "error"  # of it once the server serves
 
 
@@ -95,11 +96,14 @@ def row(
     rank: int = 1,
     memory: bool = False,
     any_level: bool = False,
+    warned: bool = False,
     severity: str = "error",
 ) -> KnownError:
     """One row of a table of errors; case is ignored."""
     compiled = re.compile(regex, re.IGNORECASE)
-    return KnownError(id, cause, compiled, cues, samples, say, rank, memory, any_level, severity)
+    return KnownError(
+        id, cause, compiled, cues, samples, say, rank, memory, any_level, warned, severity
+    )
 
 
 def plain(message: str, text: str = "", flag: str | None = None, value: str | None = None) -> Say:

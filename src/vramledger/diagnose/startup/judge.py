@@ -21,6 +21,11 @@ from vramledger.engine.vllm.log.startup import StartupLog, parse_startup
 from vramledger.errors import BadInput, ExitCode, VramError
 
 _SURE: Final = (0.95, 0.85, 0.6)  # by the rank of the error
+_RESTS_ON: Final = (
+    "the error's own sentence, which says what failed and why",
+    "the kind of the error; its sentence does not say all of the cause",
+    "an error that may follow from another one, which the log does not show",
+)
 _OTHERS: Final = 0.5
 _MOST_OTHERS: Final = 4
 
@@ -123,6 +128,7 @@ def _failed(scan: Scan, causes: list[Hit], facts: Facts, where: str, asked: Aske
         _finding(hit, _said(hit, facts), scan, Account(), first=False) for hit in causes[1:]
     ]
     helps, why = _memory(first, scan)
+    after, why_after = _after(first, account, scan)
     return Diagnosed(
         where=where,
         scan=scan,
@@ -131,6 +137,8 @@ def _failed(scan: Scan, causes: list[Hit], facts: Facts, where: str, asked: Aske
         exit_code=ExitCode.DOES_NOT_HOLD if broken else ExitCode.HOLDS,
         more_memory=helps,
         why=why,
+        after=after,
+        why_after=why_after,
         compared=account.compared,
     )
 
@@ -151,6 +159,40 @@ def _memory(first: Hit, scan: Scan) -> tuple[str, str]:
             "It failed for want of memory: a card with as much more as is missing starts it unchanged.",
         )
     return "no", "It failed of something else than memory."
+
+
+def _after(first: Hit, account: Account, scan: Scan) -> tuple[str, str]:
+    """Whether more memory would help once the change is made."""
+    if scan.last.healthy:
+        return "unknown", "What the server lacks under load a log does not say."
+    if account.starts_after is True:
+        return (
+            "no",
+            "With the change it starts by our own account; for what it then lacks under load, a trial is needed.",
+        )
+    if account.starts_after is False:
+        return (
+            "yes",
+            "With the change it still does not start by our own account at the pessimistic end.",
+        )
+    if not first.error.memory:
+        return (
+            "unknown",
+            "Memory is taken after this error would have passed, so nothing is known of it.",
+        )
+    return "unknown", "Whether the change is enough was not checked against our own account."
+
+
+def _rests_on(hit: Hit, account: Account, *, first: bool) -> str:
+    """What the score and the confidence of a finding rest on."""
+    said = _RESTS_ON[min(hit.error.rank, len(_RESTS_ON) - 1)]
+    if not first:
+        said += "; another error comes before it"
+    if account.contradicts:
+        said += "; our own account comes to another end"
+    elif account.supports:
+        said += "; our own account comes to the same end"
+    return said
 
 
 def _finding(hit: Hit, said: Said, scan: Scan, account: Account, *, first: bool) -> Told:
@@ -174,4 +216,5 @@ def _finding(hit: Hit, said: Said, scan: Scan, account: Account, *, first: bool)
         unseen=(*said.unseen, *account.unseen),
         change=said.change,
         amounts=amounts(hit),
+        rests_on=_rests_on(hit, account, first=first),
     )

@@ -6,7 +6,7 @@ from typing import Final
 from vramledger.diagnose.startup.error import Facts, number
 from vramledger.diagnose.told import Change
 
-_MOST: Final = 0.97  # a larger utilization leaves nothing for what is allocated later
+MOST_SHARE: Final = 0.97  # a larger utilization leaves nothing for what is allocated later
 _DEFAULT_SHARE: Final = 0.92
 
 
@@ -19,7 +19,7 @@ def more_share(facts: Facts, missing_gib: float) -> Change | None:
         facts.setting("gpu-memory-utilization") or facts.reading("utilization") or _DEFAULT_SHARE
     )
     wanted = ceil(100 * (share + missing_gib / total)) / 100
-    if not share < wanted <= _MOST:
+    if not share < wanted <= MOST_SHARE:
         return None
     return Change(
         f"--gpu-memory-utilization {wanted:.2f}", "gpu-memory-utilization", f"{wanted:.2f}"

@@ -52,6 +52,7 @@ def not_known(scan: Scan, facts: Facts, where: str) -> Diagnosed:
         (),
         tuple(unseen),
         change,
+        rests_on="the end of the log, which is not known",
     )
     return Diagnosed(
         where,

@@ -29,7 +29,7 @@ _EACH: Final = 16  # lines kept of one error
 _LONGEST: Final = 8_192  # characters of a line that are looked at
 _LAST: Final = 8
 _LEVEL: Final = re.compile(
-    r"(?<![=\w])(?:(?P<quiet>INFO|DEBUG|WARNING|TRACE)|ERROR|CRITICAL|FATAL)\b"
+    r"(?<![=\w])(?:(?P<quiet>(?P<told>INFO|DEBUG|TRACE)|WARNING)|ERROR|CRITICAL|FATAL)\b"
 )
 _ERROR: Final = re.compile(
     r"^(?:.*?\b(?:ERROR|CRITICAL|FATAL|F)\b.*?\] ?|[\w.]*|.*?: )?\b(?P<what>(?:[A-Z]\w*\.)*[a-z_.]*[A-Z]\w*(?:Error|Exception|Exit|Interrupt)\b:? .*|(?:fatal|panic|error|ERROR|FATAL|CRITICAL|Error|E)\b[:\]]? .*)"
@@ -127,7 +127,8 @@ class Scanner:
             return  # what breaks while a server is shut down is no cause
         level = _LEVEL.search(text[:160])
         quiet = level is not None and level["quiet"] is not None
-        known = self._known(line, text, lowered, quiet=quiet)
+        told = level is not None and level["told"] is not None
+        known = self._known(line, text, lowered, quiet=quiet, told=told)
         if (
             not known
             and not quiet
@@ -170,10 +171,12 @@ class Scanner:
                     before = self._figures.get(key, (0.0, 0))[0] if reading.adds else 0.0
                     self._figures[key] = (before + value, line.number)
 
-    def _known(self, line: LogLine, text: str, lowered: str, *, quiet: bool) -> bool:
+    def _known(self, line: LogLine, text: str, lowered: str, *, quiet: bool, told: bool) -> bool:
+        """Whether the line is a known error; `quiet` ones are no errors by their level, `told` ones not even warnings."""
         found = False
         for error in ERRORS:
-            if (quiet and not error.any_level) or not any(cue in lowered for cue in error.cues):
+            counts = error.any_level or (error.warned and not told) or not quiet
+            if not counts or not any(cue in lowered for cue in error.cues):
                 continue
             match = error.regex.search(text)
             if match is not None:

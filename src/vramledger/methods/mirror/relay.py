@@ -2,7 +2,8 @@
 
 A connection of a client is one to A, for as long as either keeps it: keep-alive, closing, resets and whatever is sent ahead mean to
 A what they mean without the proxy. Only `Host` is A's own. Whoever reads slowly slows the other down, so that no more
-than a buffer is held. What looks on does so after the bytes have gone.
+than a buffer is held. What looks on does so after the bytes have gone: in the next round of the event loop, as what is written goes at the
+end of this one.
 """
 
 import asyncio
@@ -10,6 +11,9 @@ import json
 import socket
 import struct
 import time
+from collections import deque
+from collections.abc import Callable
+from functools import partial
 from typing import Final, cast
 
 from vramledger.methods.mirror.front import Front
@@ -74,6 +78,7 @@ class ClientSide(asyncio.Protocol):
         self._early: list[bytes] | None = []  # what came before A was there
         self._blind = False
         self._over = False
+        self._looks: deque[Callable[[], None]] = deque()  # in the order of what passed
 
     # The event loop calls these.
 
@@ -87,6 +92,7 @@ class ClientSide(asyncio.Protocol):
 
     def data_received(self, data: bytes) -> None:
         """To A; then whoever looks on."""
+        self._catch_up()
         if self._early is not None:
             self._early.append(data)
             self.pause_reading()
@@ -107,10 +113,11 @@ class ClientSide(asyncio.Protocol):
             self._responses.stop()
         if self._requests.whole:
             whole, self._requests.whole = self._requests.whole, []
-            self._look_at(whole)
+            self._later(partial(self._look_at, whole, _CLOCK()))
 
     def eof_received(self) -> bool:
         """The client sends no more, and most often has gone: A is told the same, and decides."""
+        self._catch_up()
         self._responses.give_up()
         transport = self._server.transport if self._server is not None else None
         if transport is None or not transport.can_write_eof():
@@ -134,6 +141,7 @@ class ClientSide(asyncio.Protocol):
 
     def connection_lost(self, exc: Exception | None) -> None:
         """The client has gone: so is the connection to A, and at once where an answer was under way."""
+        self._catch_up()
         self._over = True
         self._open_ones.discard(self)
         transport = self._server.transport if self._server is not None else None
@@ -157,6 +165,19 @@ class ClientSide(asyncio.Protocol):
 
     def seen(self, data: bytes, now: int) -> None:
         """The same bytes, for whoever looks on."""
+        if not self._blind:
+            self._later(partial(self._see, data, now))
+
+    def _later(self, look: Callable[[], None]) -> None:
+        if not self._looks:
+            asyncio.get_running_loop().call_soon(self._catch_up)
+        self._looks.append(look)
+
+    def _catch_up(self) -> None:
+        while self._looks:
+            self._looks.popleft()()
+
+    def _see(self, data: bytes, now: int) -> None:
         if self._blind:
             return
         try:
@@ -176,6 +197,7 @@ class ClientSide(asyncio.Protocol):
 
     def server_gone(self, error: Exception | None) -> None:
         """A ended its connection: so does this one, with a reset where A's was one."""
+        self._catch_up()
         self._responses.closed(error, _CLOCK())
         if self._over:
             return
@@ -213,9 +235,8 @@ class ClientSide(asyncio.Protocol):
                 self.data_received(each)
             self.resume_reading()
 
-    def _look_at(self, whole: list[Whole]) -> None:
+    def _look_at(self, whole: list[Whole], now: int) -> None:
         """What a client asked, once it has gone to A."""
-        now = _CLOCK()
         for each in whole:
             if each.passing.begun or self._blind:
                 continue  # answered before it was asked: refused by its head

@@ -1,13 +1,17 @@
 """Finds the responses in A's bytes; what it cannot read ends the finding, never the passing on."""
 
+import re
 import ssl
 from collections import deque
+from collections.abc import Iterable
+from itertools import pairwise
 from typing import Final
 
 import httptools
 
 from vramledger.methods.mirror.passing import Onlooker, Passing
 
+_BLANK_LINE: Final = re.compile(rb"\r\n\r\n")
 _INTERIM: Final = 200  # statuses below announce a response
 
 
@@ -29,9 +33,18 @@ class Responses:
             return
         self._now = now
         try:
-            self._parser.feed_data(data)
+            for piece in self._pieces(data):
+                self._parser.feed_data(piece)
         except (httptools.HttpParserError, httptools.HttpParserUpgrade):
             self.stop()
+
+    def _pieces(self, data: bytes) -> Iterable[bytes]:
+        """What the parser is given at a time: where an answer to HEAD may come, no more than a head, as another parser takes what follows."""
+        if not any(each.is_head for each in self.outstanding):
+            return (data,)
+        ends = {found.end() for found in _BLANK_LINE.finditer(data)}
+        edges = sorted({0, 1, 2, 3, len(data), *ends})  # a blank line may have begun before
+        return [data[begin:end] for begin, end in pairwise(edges) if begin < len(data)]
 
     def expect(self, passing: Passing) -> None:
         """A request went to A, whose answer comes behind those to the others."""

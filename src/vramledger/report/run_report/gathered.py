@@ -19,7 +19,7 @@ from vramledger.report.run_report.model import (
     Seal,
     Terms,
 )
-from vramledger.report.run_report.ruling import rulings
+from vramledger.report.run_report.ruling import ByPlan, rulings
 from vramledger.report.series_report.model import SeriesReport
 from vramledger.report.trial_events import event_sentences
 from vramledger.trial.conduct.summary import Summary, summarise
@@ -48,6 +48,7 @@ def gathered(
     plan: "Requirement | None" = None,
     series: Sequence[SeriesReport] = (),
     notes: Sequence[str] = (),
+    sealed: ByPlan | None = None,
 ) -> Report:
     """The report of closed runs, and of series; with terms, or a plan that was named, a scenario without a run is a gap.
 
@@ -60,18 +61,18 @@ def gathered(
         raise BadInput(f"Two of the runs are in folders called {twice}; rename one of them.")
     read = [read_run(folder.resolve()) for folder in folders]
     summaries = [_summary(run) for run in read]
-    ruled = rulings(read, summaries, plan, is_whole=terms is not None)
+    ruled = rulings(read, summaries, plan, is_whole=terms is not None, sealed=sealed)
     runs = tuple(
         _run_report(f"run-{number}", run, summary, ruled.of[run.path.name], stated)
         for number, (run, summary) in enumerate(zip(read, summaries, strict=True), 1)
     )
     points = [*_of_seal(seal), *_mixed(runs), *ruled.notes]
+    decided = {name for each in series for name in each.scenarios}
+    missing = tuple(each for each in ruled.missing if each.scenario not in decided)
     parts: tuple[RunReport | SeriesReport, ...] = (*runs, *series)
     points += [_of_part(part, each, parts) for part in parts for each in part.open_points]
     points += notes
-    return Report(
-        title, runs, tuple(dict.fromkeys(points)), seal, terms, ruled.missing, tuple(series)
-    )
+    return Report(title, runs, tuple(dict.fromkeys(points)), seal, terms, missing, tuple(series))
 
 
 def _run_report(

@@ -57,7 +57,7 @@ def _load(name: str, found: Sequence[Reached]) -> Table:
         for each in found
     )  # fmt: skip
     head = ("", "asked for", "reached", "")
-    return Table(f"Load of {name}", head, rows, frozenset({1, 2}))
+    return Table(f"Load of {name}", head, rows, frozenset({1, 2}), unbroken=frozenset({3}))
 
 
 def _figure(value: float | None, unit: str, absent: str) -> str:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Final
 from vramledger.accept.beside import read_beside
 from vramledger.accept.judge import judge
 from vramledger.accept.verdict import Line, ScenarioVerdict
+from vramledger.accept.verdict import Verdict as AcceptVerdict
 from vramledger.errors import VramError
 from vramledger.frozen import frozen
 from vramledger.methods.measured.contract import Promise, Standing, promised
@@ -35,6 +36,17 @@ _SIMULATED: Final = "A simulated run keeps no contract in its record; vram simul
 _NO_INTERVALS: Final = "The plan cannot be read here, so these are figures of this one run without intervals; name the plan with --plan: "
 
 
+_NOT_BY_PLAN: Final = "By the plan in the bundle nothing can be judged ({}), so these are figures of each run without intervals."
+
+
+@frozen
+class ByPlan:
+    """What a bundle comes to by the plan in it; None with the reason where it cannot be judged so."""
+
+    verdict: AcceptVerdict | None
+    why: str = ""
+
+
 @frozen
 class Rulings:
     """By the name of a run's folder; `missing` are scenarios of the plan without a run."""
@@ -50,6 +62,7 @@ def rulings(
     plan: "Requirement | None",
     *,
     is_whole: bool,
+    sealed: "ByPlan | None" = None,
 ) -> Rulings:
     """Every run's ruling.
 
@@ -58,13 +71,16 @@ def rulings(
         summaries: of each of them, None of what is no trial.
         plan: the plan that was named; None takes the one that each run carries.
         is_whole: whether every scenario of a plan should have its run here.
+        sealed: what a bundle comes to by its own plan, where the runs are in one; no file that a plan in it names is opened here.
 
     Raises:
         BadInput: a run is of no scenario of the plan that was named, or two are of one; or one is damaged.
     """
     trials = [run for run, summary in zip(runs, summaries, strict=True) if summary is not None]
     if plan is not None:
-        found = _judged(trials, plan, is_whole=True)
+        found = _judged(trials, plan, is_whole=True) if trials or not runs else Rulings({})
+    elif sealed is not None:
+        found = _of_bundle(sealed, is_whole=is_whole)
     else:
         found = _as_carried(trials, is_whole=is_whole)
     of = {
@@ -108,9 +124,16 @@ def _groups(trials: "Sequence[Run]") -> "list[list[Run]]":
 
 
 def _judged(runs: "Sequence[Run]", plan: "Requirement", *, is_whole: bool) -> Rulings:
-    if not runs:
-        return Rulings({})
-    verdict = judge(runs, plan, read_beside(plan))
+    return _told(judge(runs, plan, read_beside(plan)), is_whole=is_whole)
+
+
+def _of_bundle(sealed: "ByPlan", *, is_whole: bool) -> Rulings:
+    if sealed.verdict is not None:
+        return _told(sealed.verdict, is_whole=is_whole)
+    return Rulings({}, (), (_NOT_BY_PLAN.format(sealed.why.removesuffix(".")),))
+
+
+def _told(verdict: AcceptVerdict, *, is_whole: bool) -> Rulings:
     of = {each.run: _ruling(each) for each in verdict.scenarios if each.run is not None}
     missing = [Missing(each.name, _ruling(each)) for each in verdict.scenarios if each.run is None]
     notes = (*verdict.notes, *(note for each in verdict.scenarios for note in each.notes))

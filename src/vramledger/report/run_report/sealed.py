@@ -5,7 +5,9 @@ from typing import TYPE_CHECKING, Final
 
 from vramledger.bundle.check import Standing
 from vramledger.bundle.manifest import EXERCISE
+from vramledger.frozen import frozen
 from vramledger.report.run_report.model import Seal, SealCheck
+from vramledger.report.run_report.ruling import ByPlan
 
 if TYPE_CHECKING:
     from vramledger.bundle.verifying import Verified
@@ -35,8 +37,31 @@ def seal_of(found: "Verified") -> Seal:
     )
 
 
-def sealed_runs(folder: Path, found: "Verified") -> list[Path]:
-    """The folders of the runs in a bundle; none where its manifest or a run cannot be read."""
+@frozen
+class SealedParts:
+    """What is in a bundle: its runs, its series, and what the runs come to by its plan."""
+
+    runs: tuple[Path, ...] = ()
+    series: tuple[Path, ...] = ()
+    by_plan: ByPlan | None = None
+
+
+def sealed_parts(folder: Path, found: "Verified") -> SealedParts:
+    """The parts of a bundle; nothing where its manifest or a run cannot be read."""
+    from vramledger.bundle.contents import Placed
+    from vramledger.bundle.judged import by_plan
+    from vramledger.record.run import read_run
+
     if found.manifest is None or found.verdict is None:
-        return []
-    return [folder / each["folder"] for each in found.manifest["runs"]]
+        return SealedParts()
+    names = [str(each["folder"]) for each in found.manifest["runs"]]
+    placed = [Placed.at(name, read_run(folder / name)) for name in names]
+    alone = [each for each in placed if not each.is_of_series]
+    series = found.verdict["series"]
+    decided = {name for each in series for name in each.get("scenarios", ())}
+    verdict, why = by_plan(alone, folder, decided)
+    return SealedParts(
+        tuple(folder / each.folder for each in alone),
+        tuple(folder / each["folder"] for each in series),
+        ByPlan(verdict, why or ""),
+    )

@@ -57,7 +57,7 @@ def contract_table(ruling: Ruling, run: str, what: str = "Contract of") -> Table
 def _why(line: RuledLine) -> str:
     reason = line.reason or ("more than the share allowed failed" if line.value == inf else "")
     settles = f"Would settle it: {line.settles}." if line.settles else ""
-    return f"{reason}. {settles}" if reason and settles else reason or settles
+    return f"{reason.removesuffix('.')}. {settles}" if reason and settles else reason or settles
 
 
 def _is_open(line: RuledLine) -> bool:

@@ -26,6 +26,7 @@ class SeriesReport:
     """One series. `rulings` are what it is held against, one a server; `says` are the finding's sentences.
 
     `document` is what the verb that made the series prints with ``--json``, and `open_points` are finished sentences.
+    `scenarios` of a plan are those that it decides.
     """
 
     key: str  # in ids: letters and digits
@@ -39,6 +40,7 @@ class SeriesReport:
     origins: "tuple[Origin, ...]"
     words: tuple[str, ...] = ()
     open_points: tuple[str, ...] = ()
+    scenarios: frozenset[str | None] = frozenset()
 
     @property
     def mark(self) -> str:

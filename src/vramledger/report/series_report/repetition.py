@@ -60,6 +60,7 @@ def repetition_report(folder: Path, key: str) -> SeriesReport:
         document=repeat_json(folder, series, found, others),
         origins=members.origins,
         words=members.words,
+        scenarios=frozenset(run.description.scenario for run in members.runs),
         open_points=(*_open(found, others, missing, folder), *members.refused, *members.unsound),
     )  # fmt: skip
 

@@ -3,7 +3,9 @@
 from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, Final
 
+from vramledger.errors import BadInput
 from vramledger.frozen import frozen
+from vramledger.units import parse_count
 
 if TYPE_CHECKING:
     from vramledger.record.document import Deployment
@@ -72,14 +74,25 @@ def _same_value(wanted: Any, got: Any) -> bool:
 
 
 def same_setting(wanted: Any, got: Any) -> bool:
-    """Numbers and switches by value, whether they are text or not."""
-    one, other = str(wanted).strip().casefold(), str(got).strip().casefold()
-    if one == other:
+    """Numbers, counts such as 32k and switches by value, whether they are text or not."""
+    one, other = str(wanted).strip(), str(got).strip()
+    if one.casefold() == other.casefold():
         return True
-    try:
-        return abs(float(one) - float(other)) <= _TOLERANCE * max(1.0, abs(float(one)))
-    except ValueError:
+    first, second = _number(one), _number(other)
+    if first is None or second is None:
         return False
+    return abs(first - second) <= _TOLERANCE * max(1.0, abs(first))
+
+
+def _number(text: str) -> float | None:
+    try:
+        return float(text)
+    except ValueError:
+        pass
+    try:
+        return float(parse_count(text, text))
+    except BadInput:
+        return None
 
 
 def _same_text(wanted: str, got: str) -> bool:

@@ -73,7 +73,7 @@ ROWS: Final = (
         "    Reason:       OOMKilled",
         "    Exit Code:    137",
         "RuntimeError: Engine process died with exit code -9",
-        cues=("oom-kill", "out of memory: kill", "oomkilled", "137", "sigkill", "killed", "code -9", "code: -9", "signal 9"), rank=0, any_level=True,
+        cues=("oom-kill", "out of memory: kill", "oomkilled", "137", "sigkill", "killed", "code -9", "code: -9", "signal 9"), rank=0, warned=True,
     ),
     row(
         "S51", "host-memory", r"DefaultCPUAllocator: (?:can't allocate memory|not enough memory)(?:: you tried to allocate (?P<asked_bytes>\d+) bytes)?|^\s*MemoryError\b|std::bad_alloc|Cannot allocate memory",
@@ -96,7 +96,7 @@ ROWS: Final = (
         plain("The engine was built without code for this card.", "take a build of the engine that lists the card's compute capability (a newer one for new cards, an older one for old cards)"),
         "RuntimeError: CUDA error: no kernel image is available for execution on the device",
         "NVIDIA GeForce RTX 5090 with CUDA capability sm_120 is not compatible with the current PyTorch installation.",
-        cues=("no kernel image", "is not compatible", "invalid device function", "not compiled with", "requires gpu with sm", "requires sm", "cuda error: unsupported"), rank=0, any_level=True,
+        cues=("no kernel image", "is not compatible", "invalid device function", "not compiled with", "requires gpu with sm", "requires sm", "cuda error: unsupported"), rank=0, warned=True,
     ),
     row(
         "S54", "no-gpu-seen",
@@ -121,7 +121,7 @@ ROWS: Final = (
         plain("The GPU or a kernel on it failed; what runs on it is lost.", "start again with --enforce-eager; where it comes back, have the card tested (nvidia-smi -q, dcgmi diag)", None),
         "NVRM: Xid (PCI:0000:3b:00): 79, pid=4242, name=python3, GPU has fallen off the bus.",
         "RuntimeError: CUDA error: an illegal memory access was encountered",
-        cues=("uncorrectable", "xid (pci", "fallen off the bus", "illegal memory access", "device-side assert", "launch failure", "misaligned address"), rank=1, any_level=True,
+        cues=("uncorrectable", "xid (pci", "fallen off the bus", "illegal memory access", "device-side assert", "launch failure", "misaligned address"), rank=1, warned=True,
     ),
     row(
         "S57", "disk-full", r"No space left on device|\[Errno 28\]|disk quota exceeded|\[Errno 122\]",

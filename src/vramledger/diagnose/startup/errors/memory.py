@@ -1,14 +1,17 @@
 """vLLM's own refusals for want of memory: its sentences name what is needed and what is there."""
 
 from collections.abc import Mapping
-from math import floor
+from dataclasses import replace
+from math import ceil, floor
 from typing import Final
 
 from vramledger.diagnose.startup.error import Facts, Said, number, plain, row
-from vramledger.diagnose.startup.more_room import fewer_batch_tokens, more_share
+from vramledger.diagnose.startup.more_room import MOST_SHARE, fewer_batch_tokens, more_share
 from vramledger.diagnose.startup.one_request import one_request, one_request_by_tokens
 from vramledger.diagnose.told import Change
+from vramledger.units import GIB
 
+_BYTES: Final = 1e6  # no card has so many GiB
 _ROOM_GIB: Final = 0.25  # beside what was missing, so that a cache of some use is left
 
 
@@ -77,11 +80,14 @@ def _no_cache(_: Mapping[str, str], facts: Facts) -> Said:
 
 
 def _profiling(groups: Mapping[str, str], _: Facts) -> Said:
-    before, now = number(groups.get("before_gib")), number(groups.get("now_gib"))
+    before, now = _as_gib(groups.get("before_gib")), _as_gib(groups.get("now_gib"))
     said: tuple[str, ...] = ()
     if before is not None and now is not None:
+        used = groups.get("kind", "").lower() == "used"
+        gone = before - now if used else now - before
+        what = "in use" if used else "free"
         said = (
-            f"{before:g} GiB were free at the start and {now:g} GiB after the profile run: {max(now - before, 0):.2f} GiB were let go meanwhile by somebody else.",
+            f"{before:.2f} GiB were {what} at the start and {now:.2f} GiB after the profile run: {max(gone, 0):.2f} GiB were let go meanwhile by somebody else.",
         )
     return Said(
         "Another process let go of GPU memory while the engine measured its own, so that the measurement is void.",
@@ -89,6 +95,39 @@ def _profiling(groups: Mapping[str, str], _: Facts) -> Said:
         Change(
             "start the same command again once the other process has ended or settled; start servers of one GPU one after the other"
         ),
+    )
+
+
+def _as_gib(text: str | None) -> float | None:
+    """Old versions print bytes without a unit."""
+    found = number(text)
+    return found / GIB if found is not None and found >= _BYTES else found
+
+
+def _held(groups: Mapping[str, str], _: Facts) -> Said:
+    """What a weight server holds is more than the budget: the utilization from which the budget covers it."""
+    held, share, asked = (number(groups.get(name)) for name in ("held_gib", "share", "asked_gib"))
+    message = "Weights that another process holds on this GPU take more than the budget."
+    less = Change(
+        "have the weight server hold less on this GPU (a smaller precision, a larger split)"
+    )
+    if held is None or not share or not asked:
+        unseen = ("How much is held, and of how much: the line does not say.",)
+        return Said(message, (), Change("raise --gpu-memory-utilization, or have the weight server hold less"), unseen)  # fmt: skip
+    total = asked / share
+    said = f"{held:g} GiB are held and utilization {share:g} of {total:.2f} GiB allows {asked:g} GiB: {held - asked:.2f} GiB are missing before anything is left for the KV cache."
+    wanted = ceil(100 * (held + _ROOM_GIB) / total) / 100
+    if wanted > MOST_SHARE:
+        return Said(message, (said, f"Utilization {wanted:.2f} would be needed, which leaves nothing for what is allocated later."), less)  # fmt: skip
+    return Said(message, (said,), Change(f"--gpu-memory-utilization {wanted:.2f}", "gpu-memory-utilization", f"{wanted:.2f}"))  # fmt: skip
+
+
+def _not_one_token(groups: Mapping[str, str], facts: Facts) -> Said:
+    """The length was left to the engine, and none fits."""
+    found = _no_cache(groups, facts)
+    return replace(
+        found,
+        message="The engine was to choose the length by itself, and not even one token fits into what weights and activations leave.",
     )
 
 
@@ -161,14 +200,14 @@ ROWS: Final = (
     ),
     row(
         "S04", "held-weights-over-budget",
-        r"Externally held weights on device|less than the engine's budget after excluding",
-        plain("Weights that another process holds on this GPU take more than the budget.", "raise --gpu-memory-utilization, or have the weight server hold less"),
+        r"Externally held weights on device(?: \S+)? \((?P<held_gib>[\d.]+) Gi?B\).*?utilization \((?P<share>[\d.]+), (?P<asked_gib>[\d.]+) Gi?B\)|Externally held weights on device|less than the engine's budget after excluding",
+        _held,
         "ValueError: Externally held weights on device cuda:0 (70.12 GiB) exceed the desired GPU memory utilization (0.85, 67.24 GiB).",
         cues=("externally held weights", "budget after excluding"), rank=0, memory=True,
     ),
     row(
         "S05", "memory-changed-while-profiling",
-        r"Error in memory profiling(?:.*?[Ii]nitial (?:used|free) memory (?P<before_gib>[\d.]+)(?: Gi?B)?.*?(?:current|currently used) (?:free )?memory:? (?P<now_gib>[\d.]+))?|not properly cleaned up before initializing",
+        r"Error in memory profiling(?:.*?[Ii]nitial (?P<kind>used|free) memory (?P<before_gib>[\d.]+)(?: Gi?B)?.*?(?:current|currently used) (?:free )?memory:? (?P<now_gib>[\d.]+))?|not properly cleaned up before initializing",
         _profiling,
         "AssertionError: Error in memory profiling. Initial free memory 70.12 GiB, current free memory 75.30 GiB. This happens when other processes sharing the same container release GPU memory while vLLM is profiling during initialization.",
         cues=("error in memory profiling", "not properly cleaned up"), rank=0,
@@ -182,7 +221,7 @@ ROWS: Final = (
     ),
     row(
         "S07", "no-length-fits", r"Cannot auto-fit max_model_len",
-        _no_cache,
+        _not_one_token,
         "ValueError: Cannot auto-fit max_model_len: not enough GPU memory available to serve even a single token.",
         cues=("cannot auto-fit",), rank=0, memory=True,
     ),
