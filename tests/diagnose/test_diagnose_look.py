@@ -294,3 +294,11 @@ def test_what_only_a_live_server_has_a_use_for_is_refused_without_one(tmp_path: 
         2,
         "vram: --keep is of a live server; name it with --url, or leave it out.\n",
     )
+
+
+def test_two_pages_at_once_are_refused(tmp_path: Path) -> None:
+    done = vram_here(["diagnose", "--metrics", "a.txt", "--metrics", "b.txt"], tmp_path)
+    assert (done.returncode, done.stderr) == (
+        2,
+        "vram: --metrics explains one page at a time; give it once.\n",
+    )

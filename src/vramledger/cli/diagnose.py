@@ -71,6 +71,8 @@ def command(
     look = taken_out(given)
     if look["url"] is None:
         refuse_without_url(look)
+        if len(metrics) > 1:
+            raise BadInput("--metrics explains one page at a time; give it once.")
         if metrics:
             from vramledger.cli.diagnose_log import show_page
 

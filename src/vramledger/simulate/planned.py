@@ -52,7 +52,7 @@ def planned(path: str, scenario: str | None) -> Planned:
         CannotKnow: another engine, or the plan asks for other weights than those stored.
     """
     requirement = read_plan(path)
-    chosen = _chosen(requirement, scenario, path)
+    chosen = scenario_of(requirement, scenario, path)
     if requirement.weights != ("as-stored",):
         raise CannotKnow(
             f"{path} leaves the weights open ({', '.join(requirement.weights)}); choose a candidate with "
@@ -85,13 +85,19 @@ def _tree(path: str) -> dict[str, Any]:
     return found if isinstance(found, dict) else {}
 
 
-def _chosen(requirement: Requirement, name: str | None, path: str) -> Scenario:
+def scenario_of(requirement: Requirement, name: str | None, path: str) -> Scenario:
+    """The scenario of that name; the only one where none is named.
+
+    Raises:
+        BadInput: several scenarios and none named.
+        UnknownName: no scenario of that name.
+    """
     by_name = {scenario.name: scenario for scenario in requirement.scenarios}
     if name is None and len(by_name) == 1:
         return requirement.scenarios[0]
     if name is None:
         raise BadInput(
-            f"{path} has the scenarios {', '.join(by_name)}, and one is simulated at a time; name it with "
+            f"{path} has the scenarios {', '.join(by_name)}, and one is taken at a time; name it with "
             "--scenario."
         )
     if name not in by_name:

@@ -30,7 +30,7 @@ from vramledger.trial.imported.importing import Imported, import_results
 
 DATA = Path(__file__).parents[2] / "data" / "imports"
 REAL = {
-    "vllm_bench.json": (19, {"ok": 23, "failed": 3, "incomplete": 4}),
+    "vllm_bench.json": (22, {"ok": 23, "failed": 3, "incomplete": 4}),
     "guidellm.json": (21, {"ok": 27, "failed": 3}),
     "aiperf": (24, {"ok": 25, "failed": 3, "incomplete": 2}),
     "inference_perf": (23, {"ok": 23, "failed": 3, "incomplete": 4}),
@@ -140,8 +140,8 @@ def _with(name: str, value: str) -> Callable[[str], str]:
 @pytest.mark.parametrize(
     ("change", "words"),
     [
-        (_cut, "it is cut off, damaged, or has a number that JSON does not have (NaN, Infinity)"),
-        (_with("duration", "NaN"), "(NaN, Infinity); use an unchanged copy."),
+        (_cut, "hostile.json is cut off before its end; use an unchanged copy."),
+        (_with("duration", "NaN"), "is no JSON: it is damaged, or has a number that JSON does not have (NaN, Infinity) or too large a one;"),
         (_with("duration", "1e300"), "duration is 1e+300, not a time of this age;"),
         (_with("ttfts", "[]"), "has 30 values in input_lens and 0 in ttfts"),
         (_longer("ttfts", [1.0]), "so it is cut or put together"),
@@ -179,7 +179,9 @@ def test_two_tools_the_same_file_twice_and_no_text_are_refused(tmp_path: Path) -
     with pytest.raises(BadInput, match=r"is not UTF-8 text \(byte 7\); save it as UTF-8"):
         import_results([odd], out)
     odd.write_bytes(gzip.compress(bench.read_bytes())[:500])
-    with pytest.raises(BadInput, match="is a damaged gzip file; use an unchanged copy"):
+    with pytest.raises(
+        BadInput, match="cannot be unpacked: the gzip file is cut off; use an unchanged copy"
+    ):
         import_results([odd], out)
 
 

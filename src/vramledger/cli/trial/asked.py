@@ -11,8 +11,9 @@ from vramledger.cli.needs import need_ray
 from vramledger.cli.workload.operator import seconds
 from vramledger.errors import BadInput
 from vramledger.named_file import opened
+from vramledger.plan.read import read_plan
 from vramledger.record.naming import folder_name
-from vramledger.simulate.planned import Planned, is_plan, planned
+from vramledger.simulate.planned import Planned, is_plan, planned, scenario_of
 from vramledger.trial.conduct.asked import TrialAsked
 from vramledger.trial.conduct.on_interrupt import OnInterrupt
 from vramledger.trial.imported.held_against import HeldAgainst
@@ -119,8 +120,8 @@ def held_against(path: str, scenario: str | None) -> HeldAgainst:
     Raises:
         BadInput, UnknownName: no plan, or a scenario that is none.
     """
-    plan = of_plan(path, scenario)
-    return HeldAgainst(_document(path), plan.scenario, plan.contract)
+    found = scenario_of(read_plan(path), scenario, path)
+    return HeldAgainst(_document(path), found.name, found.contract)
 
 
 def _challenge(asked: Mapping[str, Any]) -> Challenge | None:

@@ -32,9 +32,9 @@ def command(
     """Make runs of results of vllm bench serve, GuideLLM, AIPerf, inference-perf or an llm-d report.
 
     The tool's own headline figures are worked out anew from its records, by its own definitions, and held against what the file says: exit code 3 where they differ.
-    Name the files of one run (or their folder), also packed with gzip.
+    Name the files of one run (or their folder), also packed with gzip or zstd. A file of several benchmarks becomes all of its runs, or none.
     """
-    need_full("vram trial import", (*READING, "orjson"))
+    need_full("vram trial import", (*READING, "ijson", "orjson"))
     from vramledger.cli.trial.asked import held_against
     from vramledger.report.trial_imported import exit_code_of, imported_json, imported_text
     from vramledger.trial.imported.importing import import_results

@@ -24,7 +24,8 @@ _RELATIVE: Final = 1e-6
 class Claim:
     """One figure: `told` by the file, `found` from its records (None where they do not hold it); unit "s" or another.
 
-    `slack` is how far apart they may be, as a share, where a rate is over moments that the file rounds.
+    `slack` is how far apart they may be, as a share, where a rate is over moments that the file rounds; `rounded` in its unit, where the file
+    rounds the figure itself.
     """
 
     name: str
@@ -32,6 +33,7 @@ class Claim:
     told: float
     found: float | None
     slack: float = _RELATIVE
+    rounded: float = 0.0
 
     @property
     def deviation(self) -> float | None:
@@ -43,18 +45,22 @@ class Claim:
         """Whether both are one figure; None where it was not worked out."""
         if self.deviation is None:
             return None
-        rounded = _ROUNDED if self.unit == "s" else 0.0
-        return abs(self.deviation) <= max(rounded, self.slack * abs(self.told))
+        ours = _ROUNDED if self.unit == "s" else 0.0
+        return abs(self.deviation) <= ours + self.rounded + self.slack * abs(self.told)
 
 
 @frozen
 class Names:
-    """Under which keys a file has the statistics of one figure: our names ("mean", "p50", ...) to its keys."""
+    """Under which keys a file has the statistics of one figure: our names ("mean", "p50", ...) to its keys.
+
+    `rounded` is how far the file's figure may be off by its rounding, in its own unit.
+    """
 
     title: str
     unit: str
     factor: float
     keys: Mapping[str, str]
+    rounded: float = 0.0
 
 
 def claims(told: Mapping[str, Any], names: Names, found: Detail | None) -> Iterator[Claim]:
@@ -64,7 +70,11 @@ def claims(told: Mapping[str, Any], names: Names, found: Detail | None) -> Itera
         if isinstance(value, bool) or not isinstance(value, int | float) or not isfinite(value):
             continue
         yield Claim(
-            f"{names.title} {statistic}", names.unit, value * names.factor, _of(found, statistic)
+            f"{names.title} {statistic}",
+            names.unit,
+            value * names.factor,
+            _of(found, statistic),
+            rounded=names.rounded * names.factor,
         )
 
 

@@ -1,12 +1,15 @@
-"""Files of another tool become runs: read, written, read back as every run is."""
+"""Files of another tool become runs: read, written, read back as every run is; all of them or none."""
 
-from collections.abc import Sequence
+import shutil
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
+from secrets import token_hex
 
-from vramledger.errors import BadInput
 from vramledger.frozen import frozen
+from vramledger.record.closing import writable
 from vramledger.record.computed_run import refuse_folder
-from vramledger.record.durable import file_sha256
 from vramledger.record.run import read_run
 from vramledger.record.soundness import check_sound
 from vramledger.trial.conduct.summary import Summary, summarise
@@ -28,39 +31,50 @@ class Imported:
 def import_results(
     paths: Sequence[Path], out: Path, held: HeldAgainst | None = None
 ) -> tuple[Imported, ...]:
-    """The runs, in folders that were not there.
+    """The runs, in folders that were not there: all that the files hold, or an error and none.
 
     Raises:
         BadInput: a file cannot be used, its records contradict each other, or a folder is taken.
     """
+    import pyarrow as pa
+
     refuse_folder(out)
-    found = read_results(paths)
-    files = {path.name: file_sha256(path) for path in paths if path.is_file()}
-    folders = [out] if len(found) == 1 else [out / f"{number + 1:02}" for number in range(len(found))]  # fmt: skip
-    for told in found:
-        _check_order(told)
-    for told, folder in zip(found, folders, strict=True):
-        write(told, files, folder, held)
-    return tuple(_read(folder, told) for folder, told in zip(folders, found, strict=True))
+    results = read_results(paths)
+    several = len(results.benchmarks) > 1
+    with _beside(out) as work:
+        if several:
+            work.mkdir()
+        found = []
+        for number, each in enumerate(results.benchmarks, 1):
+            name = f"{number:02}" if several else ""
+            told = write(each, results.files, work / name, held)
+            pa.default_memory_pool().release_unused()
+            run = read_run(work / name)
+            check_sound(run)
+            pa.default_memory_pool().release_unused()
+            found.append(Imported(out / name, told, summarise(run)))
+        with writable(out):
+            work.rename(out)
+    return tuple(replace(each, summary=replace(each.summary, run=read_run(each.folder))) for each in found)  # fmt: skip
 
 
-def _read(folder: Path, told: Told) -> Imported:
-    run = read_run(folder)
-    check_sound(run)
-    return Imported(folder, told, summarise(run))
+@contextmanager
+def _beside(out: Path) -> Iterator[Path]:
+    """A place beside a folder, which is gone afterwards unless it was moved there; so are folders made above it."""
+    made = [each for each in out.absolute().parents if not each.exists()]
+    work = out.with_name(f".{out.name}-{token_hex(4)}")
+    try:
+        with writable(out):
+            out.parent.mkdir(parents=True, exist_ok=True)
+        yield work
+    finally:
+        shutil.rmtree(work, ignore_errors=True)
+        if not out.exists():
+            for each in made:
+                _leave(each)
 
 
-def _check_order(told: Told) -> None:
-    """Refuse moments that contradict each other before anything is written."""
-    for each in told.records:
-        for moments in (
-            (each.due_s, each.dispatched_s, each.done_s),
-            (each.due_s, each.headers_s, each.first_content_s, each.last_content_s, each.done_s),
-            (each.dispatched_s, each.first_content_s),
-        ):
-            happened = [moment for moment in moments if moment is not None]
-            if happened != sorted(happened):
-                raise BadInput(
-                    f"Request {each.request_id} of {told.tool} has moments out of order (its clock was set, or the file was changed); "
-                    "use an unchanged copy or run the benchmark again."
-                )
+def _leave(folder: Path) -> None:
+    """Remove it where nothing was put into it."""
+    if folder.is_dir() and not any(folder.iterdir()):
+        folder.rmdir()

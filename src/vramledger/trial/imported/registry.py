@@ -9,7 +9,7 @@ from vramledger.errors import BadInput
 from vramledger.frozen import frozen
 from vramledger.trial.imported.formats import aiperf, guidellm, inference_perf, llm_d, vllm_bench
 from vramledger.trial.imported.sources import Source, read_sources
-from vramledger.trial.imported.told import Told
+from vramledger.trial.imported.told import Benchmark
 
 
 @frozen
@@ -18,8 +18,16 @@ class Format:
 
     title: str
     looks: Callable[[Source], bool]
-    read: Callable[[tuple[Source, ...]], Iterator[Told]]
+    read: Callable[[tuple[Source, ...]], Iterator[Benchmark]]
     looked_for: str
+
+
+@frozen
+class Results:
+    """The benchmarks of some files, and the SHA-256 of each file by its name."""
+
+    benchmarks: tuple[Benchmark, ...]
+    files: Mapping[str, str]
 
 
 FORMATS: Final[Mapping[str, Format]] = {
@@ -35,7 +43,7 @@ FORMATS: Final[Mapping[str, Format]] = {
 }
 
 
-def read_results(paths: Sequence[Path]) -> tuple[Told, ...]:
+def read_results(paths: Sequence[Path]) -> Results:
     """The benchmarks in files of one result; other files of a folder are passed over.
 
     Raises:
@@ -62,12 +70,14 @@ def read_results(paths: Sequence[Path]) -> tuple[Told, ...]:
             "import the files of one tool at a time."
         )
     ((name, found),) = by_format.items()
-    return tuple(FORMATS[name].read(tuple(found)))
+    return Results(
+        tuple(FORMATS[name].read(tuple(found))), {each.path.name: each.sha256 for each in found}
+    )
 
 
 def _unknown(source: Source) -> BadInput:
     looked = "; ".join(f"{each.title} ({each.looked_for})" for each in FORMATS.values())
-    keys = _keys(source.document)
+    keys = [each[:40] for each in source.table[0]] if source.table else _keys(source.document)
     has = f" has {', '.join(keys[:6])}" if keys else " has no keys"
     near = _nearest(keys)
     return BadInput(

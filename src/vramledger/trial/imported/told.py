@@ -1,6 +1,6 @@
 """What the result of another load generator holds, in our terms."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING
 
 from vramledger.frozen import frozen
@@ -8,11 +8,12 @@ from vramledger.record.requests import RequestRecord
 
 if TYPE_CHECKING:
     from vramledger.trial.imported.claims import Claim
+    from vramledger.trial.imported.counted import Counted
 
 
 @frozen
 class Told:
-    """One benchmark of a result. Seconds of records count from the first request of it.
+    """One benchmark of a result, without its requests.
 
     `version` is of the tool, where its file tells it. `closed` is how many requests it kept under way, None where it sent by a
     clock or does not say. `zero_s` is the wall clock at second 0, since 1970, `ended_s` at its end. `claims` are its own headline figures with
@@ -22,7 +23,6 @@ class Told:
     """
 
     tool: str
-    records: tuple[RequestRecord, ...]
     claims: "tuple[Claim, ...]"
     missing: Mapping[str, str]
     definitions: Mapping[str, str]
@@ -35,3 +35,17 @@ class Told:
     unrecorded: int = 0
     claimed_origin: str | None = None
     notes: tuple[str, ...] = ()
+
+
+@frozen
+class Benchmark:
+    """One benchmark of a file, whose requests are read when they are asked for.
+
+    `records` gives them in the order of the file; their seconds count from `base_s` of the file's own clock. `told` is asked once they are
+    all written, with what was counted in them (seconds from the first request) and with when that was by the file's clock.
+    """
+
+    name: str
+    base_s: float
+    records: Callable[[], Iterator[RequestRecord]]
+    told: "Callable[[Counted, float], Told]"

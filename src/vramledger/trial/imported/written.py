@@ -1,144 +1,107 @@
-"""What another tool told, written as the directory of a run with the origin `imported`."""
+"""The requests of another tool's benchmark, written as the directory of a run.
 
+They come in the order of the file and by its clock, so they are put down first, then moved to begin at 0 and sorted; however many
+they are, a few thousand are in memory.
+"""
+
+import shutil
+from array import array
 from collections.abc import Iterator, Mapping
-from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
-from vramledger import __version__
-from vramledger.plan.contract_json import contract_to_json
-from vramledger.record.computed_run import ComputedRun
-from vramledger.record.document import Clock, Deployment, Description, Ended, Origin
-from vramledger.record.requests import RequestRecord
+from vramledger.errors import BadInput
+from vramledger.record.closing import seal, writable
+from vramledger.record.document import Ended, Origin
+from vramledger.record.journal import Journal
+from vramledger.record.requests import REQUESTS, RequestRecord
+from vramledger.record.segments import Segment
+from vramledger.record.stored import open_table
+from vramledger.record.tables import batch_of
+from vramledger.trial.imported.counted import counted
+from vramledger.trial.imported.described import describe
 from vramledger.trial.imported.held_against import HeldAgainst
-from vramledger.trial.imported.told import Told
+from vramledger.trial.imported.in_order import Arrivals, write_in_order
+from vramledger.trial.imported.told import Benchmark, Told
 
-SECOND_HAND: Final = (
-    "Imported: another tool's client and clock made these figures. Nobody recorded how late or busy that client was, the server's "
-    "metrics, or the GPUs."
-)
-_NOT_DUE: Final = "due times are not in the file, so the load cannot be shown to be an open loop: a client that waited for the server flatters it"
-_UNSEEN: Final = ("the server's metrics", "GPUs", "the client's own lag")
-
-
-def describe(told: Told, files: Mapping[str, str], held: HeldAgainst | None = None) -> Description:
-    """run.json of an import; `files` maps names to SHA-256."""
-    return Description(
-        origin=Origin.IMPORTED,
-        name=f"{told.model or 'unknown model'} by {told.tool}",
-        plan=None if held is None else held.plan,
-        scenario=None if held is None else held.scenario,
-        in_effect=Deployment(model=told.model),
-        client_version=__version__,
-        clock=Clock(wall_at_zero=_moment(told.zero_s)),
-        started_at=_moment(told.zero_s),
-        ended_at=_moment(told.ended_s),
-    ).model_copy(
-        update={"trial": _trial(told) | _promised(held), "imported": _imported(told, files)}
-    )
+_WORK: Final = "as-read"
+_WRITER: Final = "import"
+_MOST_ROWS: Final = 8_192
+_MOST_CHUNKS: Final = 200_000
 
 
 def write(
-    told: Told, files: Mapping[str, str], folder: Path, held: HeldAgainst | None = None
-) -> None:
-    """The run's directory, whole or not at all.
+    benchmark: Benchmark, files: Mapping[str, str], folder: Path, held: HeldAgainst | None = None
+) -> Told:
+    """The run, in a folder that is not there; returns what its file told.
 
     Raises:
-        BadInput: the folder is taken or cannot be written.
+        BadInput: a record contradicts itself, the file is damaged, or the folder cannot be written.
     """
-    about = describe(told, files, held)
-    records = sorted(told.records, key=lambda each: (each.due_s, each.request_id))
-    with ComputedRun(folder, about) as run:
-        ended = max((_end(each) for each in records), default=0.0)
-        run.note(0.0, "phase", name="measured", load_zero_s=0.0, position_s=0.0)
-        for record in records:
-            run.append(record)
-        run.note(ended, "phase", name="drained", how="complete")
-        run.close(Ended.COMPLETE)
+    with writable(folder):
+        folder.mkdir()
+        work = folder / _WORK
+        work.mkdir()
+        arrivals = _put_down(benchmark, work)
+        stored = write_in_order(work, folder, arrivals)
+        shutil.rmtree(work)
+        found = counted(open_table(folder, REQUESTS, Origin.IMPORTED))
+        told = benchmark.told(found, benchmark.base_s + arrivals.begun_s)
+        about = describe(told, found, files, held)
+        journal = Journal(folder)
+        try:
+            journal.append(0.0, "phase", name="measured", load_zero_s=0.0, position_s=0.0)
+            journal.append(found.ended_s, "phase", name="drained", how="complete")
+        finally:
+            journal.close()
+        seal(folder, about, {REQUESTS.name: stored}, Ended.COMPLETE, about.ended_at)
+    return told
 
 
-def _promised(held: HeldAgainst | None) -> dict[str, Any]:
-    stated = held is not None and not held.contract.is_empty
-    return {"contract": contract_to_json(held.contract) if held is not None and stated else None}
+def _put_down(benchmark: Benchmark, folder: Path) -> Arrivals:
+    """All requests by the file's clock, in its order."""
+    import numpy as np
+
+    due, chunks = array("d"), array("d")
+    segment = Segment(folder, REQUESTS, REQUESTS.name, _WRITER)
+    try:
+        for rows in _pieces(benchmark.records()):
+            for row in rows:
+                _check_order(row, benchmark.name)
+                due.append(row.due_s)
+                chunks.append(len(row.chunk_offset_us or ()))
+            segment.add_batch(batch_of(REQUESTS, rows))
+        segment.close()
+    finally:
+        segment.abandon()
+    return Arrivals(np.asarray(due), np.asarray(chunks))
 
 
-def _end(record: RequestRecord) -> float:
-    told = (record.due_s, record.dispatched_s, record.last_content_s, record.done_s)
-    return max(each for each in told if each is not None)
+def _pieces(records: Iterator[RequestRecord]) -> Iterator[list[RequestRecord]]:
+    """Records in lists that are bounded by their chunks too."""
+    rows: list[RequestRecord] = []
+    chunks = 0
+    for record in records:
+        rows.append(record)
+        chunks += len(record.chunk_offset_us or ())
+        if len(rows) == _MOST_ROWS or chunks > _MOST_CHUNKS:
+            yield rows
+            rows, chunks = [], 0
+    if rows:
+        yield rows
 
 
-def _trial(told: Told) -> dict[str, Any]:
-    """What summaries and exports of a trial read."""
-    span = max((_end(each) for each in told.records), default=0.0)
-    return {
-        "server": "server unknown",
-        "target": {"url": "unknown", "path": told.endpoint or "unknown"},
-        "load": {
-            "closed": told.closed or None,
-            "duration_s": None,
-            "period_s": span,
-            "workload": "imported",
-            "prompts": {
-                "style": {"endpoint": _endpoint(told), "model": told.model or "unknown"},
-                "salt": 0,
-                "own": None,
-                "lexicon": None,
-            },
-        },
-        "rate_scale": 1.0,
-        "workers": 1,
-        "kv_tokens": None,
-        "prompts_said": "",
-        "warnings": [SECOND_HAND, *_warnings(told)],
-        "unseen": [*_UNSEEN, *(f"{name}: {why}." for name, why in told.missing.items())],
-        "unjudgeable": list(_unjudgeable(told)),
-    }  # fmt: skip
-
-
-def _endpoint(told: Told) -> str:
-    """Which of the two kinds of API; `imported.endpoint` has the tool's word for it, null where it has none."""
-    return "chat" if "chat" in (told.endpoint or "") else "completions"
-
-
-def _warnings(told: Told) -> Iterator[str]:
-    if "due_s" in told.missing:
-        yield f"Not verifiable: {_NOT_DUE}."
-    if told.claimed_origin in ("rehearsed", "simulated"):
-        yield f"The file says of itself that it is {told.claimed_origin}: nothing in it was measured on a real server."
-    if told.unrecorded:
-        yield f"The file counts {told.unrecorded:,} requests that it has no record of; they are in no figure here."
-    yield from told.notes
-
-
-def _unjudgeable(told: Told) -> Iterator[dict[str, str]]:
-    """Lines of a contract that such records cannot decide."""
-    if not told.records:
-        return
-    if all(each.chunk_offset_us is None for each in told.records):
-        yield {"line": "ITL", "why": f"{told.tool} keeps no times of single gaps, and its ITL is a mean a request"}  # fmt: skip
-    if told.unrecorded:
-        yield {"line": "success", "why": f"{told.unrecorded:,} requests have no record"}
-
-
-def _imported(told: Told, files: Mapping[str, str]) -> dict[str, Any]:
-    return {
-        "tool": told.tool,
-        "tool_version": told.version,
-        "endpoint": told.endpoint,
-        "files_sha256": dict(files),
-        "claimed_origin": told.claimed_origin,
-        "unrecorded_requests": told.unrecorded,
-        "missing": dict(told.missing),
-        "definitions": dict(told.definitions),
-        "headline": [
-            {"name": each.name, "unit": each.unit, "told": each.told, "found": each.found, "agrees": each.agrees}
-            for each in told.claims
-        ],
-    }  # fmt: skip
-
-
-def _moment(seconds: float | None) -> str | None:
-    """As run.json writes moments; None for a clock that is not the wall's."""
-    if seconds is None or not 0 <= seconds < 4e9:
-        return None
-    return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
+def _check_order(row: RequestRecord, tool: str) -> None:
+    """Refuse moments that contradict each other."""
+    for moments in (
+        (row.due_s, row.dispatched_s, row.done_s),
+        (row.due_s, row.headers_s, row.first_byte_s, row.first_content_s, row.last_content_s, row.done_s),
+        (row.dispatched_s, row.first_content_s),
+        (row.first_content_s, row.first_answer_s, row.last_content_s),
+    ):  # fmt: skip
+        happened = [moment for moment in moments if moment is not None]
+        if happened != sorted(happened):
+            raise BadInput(
+                f"Request {row.request_id} of {tool} has moments out of order (its clock was set, or the file was changed); "
+                "use an unchanged copy or run the benchmark again."
+            )

@@ -1,4 +1,4 @@
-"""AIPerf's ``profile_export.jsonl``, a request a line, with ``profile_export_aiperf.json``, the aggregate, beside it.
+"""AIPerf's ``profile_export.jsonl``, a request a line, with ``profile_export_aiperf.json`` (or ``.csv``), the aggregate, beside it.
 
 https://github.com/ai-dynamo/aiperf: `common/models/record_models.py`, `export_models.py` (schema 1.4), formulas in
 `metrics/types/`. Latencies are of successes from when they were sent; `credit_issued_ns` is when a request was let go.
@@ -6,24 +6,28 @@ https://github.com/ai-dynamo/aiperf: `common/models/record_models.py`, `export_m
 
 from collections.abc import Iterator
 from datetime import datetime
+from functools import partial
 from typing import Any, Final
 
 from vramledger.errors import BadInput
 from vramledger.record.outcome import Outcome
 from vramledger.record.requests import RequestRecord
-from vramledger.trial.conduct.detail import detail
+from vramledger.trial.conduct.detail import Detail, detail
 from vramledger.trial.imported.claims import Claim, Names, claims
-from vramledger.trial.imported.counted import Counted, counted
+from vramledger.trial.imported.counted import Counted
 from vramledger.trial.imported.failing import failed
 from vramledger.trial.imported.fields import Fields, time_of
+from vramledger.trial.imported.formats.aiperf_table import ROUNDED, aggregate_of, is_table
+from vramledger.trial.imported.gap_figures import detail_of_gaps
 from vramledger.trial.imported.sources import Source
-from vramledger.trial.imported.told import Told
+from vramledger.trial.imported.told import Benchmark, Told
 
 TITLE: Final = "AIPerf"
 LOOKED_FOR: Final = "lines with metadata.request_start_ns and metrics"
 _NS: Final = 1e-9
 _MS: Final = 1e-3
 _SLACK: Final = 1e-6
+_OVER_PHASE: Final = ("request_throughput", "output_token_throughput")
 _SCHEMA: Final = "1."
 _PROFILING: Final = "profiling"
 _STATISTICS: Final = {"mean": "avg", "p50": "p50", "p90": "p90", "p95": "p95", "p99": "p99"}
@@ -36,6 +40,12 @@ _MISSING: Final = {
     "input_tokens_got": "as the client's tokenizer counted the prompt, unless AIPerf was told to use the server's count",
 }
 _NOT_DUE: Final = "stands for when it was sent: the file does not tell when requests were let go"
+_ALONE: Final = "The aggregate was not given, so there are no headline figures to hold these against; profile_export_aiperf.json has them."
+_TABLE: Final = "figures of a table"
+_ROUNDED_AWAY: Final = (
+    "The headline figures are of the table, which has two decimals and does not tell when its phase began, so that rates are not "
+    "held against the requests; profile_export_aiperf.json tells it."
+)
 DEFINITIONS: Final = {
     "TTFT": "from before the request is sent to the first content that is not empty",
     "ITL": "from the first to the last token, over the tokens less one: a mean a request, what is TPOT here",
@@ -48,14 +58,11 @@ DEFINITIONS: Final = {
 
 def looks(source: Source) -> bool:
     """Whether it is either file."""
-    return _is_records(source) or _is_aggregate(source)
+    return _is_records(source) or _is_aggregate(source) or is_table(source)
 
 
 def _is_records(source: Source) -> bool:
-    if source.lines is None:
-        found = source.document
-    else:
-        found = next((value for _, value in source.objects()), None)
+    found = source.document
     return (
         isinstance(found, dict)
         and isinstance(found.get("metadata"), dict)
@@ -72,10 +79,12 @@ def _is_aggregate(source: Source) -> bool:
     )
 
 
-def read(sources: tuple[Source, ...]) -> Iterator[Told]:
+def read(sources: tuple[Source, ...]) -> Iterator[Benchmark]:
     """One of the two files, which belong together."""
     records = [each for each in sources if _is_records(each)]
-    aggregates = [each for each in sources if _is_aggregate(each)]
+    aggregates = [each for each in sources if _is_aggregate(each)] or [
+        each for each in sources if is_table(each)
+    ]
     if not records:
         raise BadInput(
             f"{sources[0].path} is AIPerf's aggregate without its requests; name profile_export.jsonl of the same folder too."
@@ -84,43 +93,74 @@ def read(sources: tuple[Source, ...]) -> Iterator[Told]:
         raise BadInput(
             f"{sources[-1].path} is of another AIPerf run than {sources[0].path}; import one run at a time."
         )
-    yield _told(records[0], aggregates[0] if aggregates else None)
+    about = _about(records[0], aggregates[0] if aggregates else None)
+    rows = _rows(records[0])
+    base, let_go = _begun(next(rows)), all(_credit(each) is not None for each in rows)
+    yield Benchmark(
+        TITLE,
+        base,
+        records=partial(_records, records[0], base),
+        told=partial(_told, about, let_go=let_go, notes=tuple(_notes(aggregates))),
+    )
 
 
-def _told(source: Source, aggregate: Source | None) -> Told:
-    about = Fields({} if aggregate is None else aggregate.document, str(aggregate.path if aggregate else source.path))  # fmt: skip
+def _about(records: Source, aggregate: Source | None) -> Fields:
+    """The aggregate, or nothing in its place."""
+    if aggregate is None:
+        return Fields({}, str(records.path))
+    if aggregate.table:
+        return Fields({_TABLE: True, **aggregate_of(aggregate)}, str(aggregate.path))
+    about = Fields(aggregate.document, str(aggregate.path))
     schema = about.text("schema_version")
     if schema is not None and not schema.startswith(_SCHEMA):
         raise BadInput(
             f"{about.where} is an AIPerf aggregate of schema {schema}, and schemas {_SCHEMA}x are read here; write it anew "
             "with AIPerf 0.13."
         )
-    objects = [(0, source.document)] if source.lines is None else list(source.objects())
-    rows = [Fields(value, f"{source.path}:{number}") for number, value in objects]
-    begun = [_begun(each) for each in rows]
-    zero, let_go = min(begun), all(_credit(each) is not None for each in rows)
-    records = tuple(_record(place, row, zero) for place, row in enumerate(rows))
-    taken = [each.request_id for each in records]
-    if len(set(taken)) < len(taken):
-        raise BadInput(f"{source.path} has two lines of one request; use an unchanged copy.")
+    return about
+
+
+def _notes(aggregates: list[Source]) -> Iterator[str]:
+    if not aggregates:
+        yield _ALONE
+    elif aggregates[0].table:
+        yield _ROUNDED_AWAY
+
+
+def _rows(source: Source) -> Iterator[Fields]:
+    for number, value in source.objects():
+        yield Fields(value, f"{source.path}:{number}")
+
+
+def _records(source: Source, base: float) -> Iterator[RequestRecord]:
+    taken: set[str] = set()
+    for place, row in enumerate(_rows(source)):
+        name = row.part("metadata").text("x_request_id")
+        if name is not None and name in taken:
+            raise BadInput(f"{row.where} is of a request that an earlier line is of; use an unchanged copy.")  # fmt: skip
+        if name is not None:
+            taken.add(name)
+        yield _record(place, row, base)
+
+
+def _told(
+    about: Fields, found: Counted, begun_s: float, *, let_go: bool, notes: tuple[str, ...]
+) -> Told:
     models = about.part("input_config").part("models").rows("items")
     endpoint = about.part("input_config").part("endpoint")
     return Told(
         tool=TITLE,
         version=about.text("aiperf_version"),
-        records=records,
-        claims=tuple(_claims(about, counted(records))),
+        claims=tuple(_claims(about, found)),
         missing=_MISSING if let_go else _MISSING | {"due_s": _NOT_DUE},
         definitions=DEFINITIONS,
         model=Fields(models[0], about.where).text("name") if len(models) == 1 else None,
         endpoint=endpoint.text("type"),
-        zero_s=zero,
-        ended_s=zero + max(each.done_s or 0.0 for each in records),
+        zero_s=begun_s,
+        ended_s=begun_s + found.ended_s,
         claimed_origin=about.text("origin"),
-        notes=() if aggregate is not None else (
-            "The aggregate was not given, so there are no headline figures to hold these against; profile_export_aiperf.json has them.",
-        ),
-    )  # fmt: skip
+        notes=notes,
+    )
 
 
 def _credit(row: Fields) -> float | None:
@@ -203,22 +243,26 @@ def _offsets(told: Fields) -> list[int]:
 
 
 def _claims(about: Fields, found: Counted) -> Iterator[Claim]:
-    figures = {
-        "time_to_first_token": ("TTFT", found.first_s),
-        "inter_token_latency": ("ITL (mean of a request)", found.per_gap(found.first_s)),
-        "inter_chunk_latency": ("ICL", found.gaps_s),
-        "request_latency": ("E2E", found.last_s),
-    }
-    for key, (title, values) in figures.items():
-        told = about.part(key).mapping()
-        yield from claims(told, Names(title, "s", _MS, _STATISTICS), detail(values, "linear"))
+    figures: dict[str, tuple[str, Detail | None]] = {
+        "time_to_first_token": ("TTFT", detail(found.first_s, "linear")),
+        "inter_token_latency": ("ITL (mean of a request)", detail(found.per_gap(found.first_s), "linear")),
+        "inter_chunk_latency": ("ICL", detail_of_gaps(found.gaps)),
+        "request_latency": ("E2E", detail(found.last_s, "linear")),
+    }  # fmt: skip
+    for key, (title, ours) in figures.items():
+        names = Names(title, "s", _MS, _STATISTICS, _rounding(about))
+        yield from claims(about.part(key).mapping(), names, ours)
     yield from _rates(about, found)
+
+
+def _rounding(about: Fields) -> float:
+    return ROUNDED if about.has(_TABLE) else 0.0
 
 
 def _rates(about: Fields, found: Counted) -> Iterator[Claim]:
     import numpy as np
 
-    count, tokens = float(len(found.tokens)), float(np.nansum(found.tokens))
+    count, tokens = float(found.successes), float(np.nansum(found.tokens))
     seconds, slack = _observed(about, found)
     for key, title, unit, value in (
         ("request_count", "successes", "requests", count),
@@ -228,7 +272,8 @@ def _rates(about: Fields, found: Counted) -> Iterator[Claim]:
     ):
         told = about.part(key).seconds("avg")
         if told is not None:
-            yield Claim(title, unit, told, None if np.isnan(value) else value, slack)
+            unknown = np.isnan(value) or (about.has(_TABLE) and key in _OVER_PHASE)
+            yield Claim(title, unit, told, None if unknown else value, slack, _rounding(about))
 
 
 def _observed(about: Fields, found: Counted) -> tuple[float, float]:

@@ -5,19 +5,22 @@ every one of its tokens has the chunk's time: gaps inside a chunk are 0. Moments
 """
 
 from collections.abc import Iterator
+from functools import partial
 from itertools import groupby, pairwise
 from typing import Any, Final
 
 from vramledger.errors import BadInput
+from vramledger.record.gap_counts import GapCounts
 from vramledger.record.outcome import Outcome
 from vramledger.record.requests import RequestRecord
 from vramledger.trial.conduct.detail import detail
 from vramledger.trial.imported.claims import Claim, Names, claims
-from vramledger.trial.imported.counted import counted
+from vramledger.trial.imported.counted import Counted
 from vramledger.trial.imported.failing import failed
 from vramledger.trial.imported.fields import Fields, time_of
+from vramledger.trial.imported.gap_figures import detail_of_gaps, with_more
 from vramledger.trial.imported.sources import Source
-from vramledger.trial.imported.told import Told
+from vramledger.trial.imported.told import Benchmark, Told
 
 TITLE: Final = "inference-perf"
 LOOKED_FOR: Final = "a list with start_time, end_time and info, or successes with load_summary"
@@ -58,7 +61,7 @@ def _is_summary(source: Source) -> bool:
     return isinstance(found, dict) and {"load_summary", "successes", "failures"} <= found.keys()
 
 
-def read(sources: tuple[Source, ...]) -> Iterator[Told]:
+def read(sources: tuple[Source, ...]) -> Iterator[Benchmark]:
     """One of the files of one report."""
     records = [each for each in sources if _is_records(each)]
     summaries = [each for each in sources if _is_summary(each) and not _is_stage(each)]
@@ -71,7 +74,14 @@ def read(sources: tuple[Source, ...]) -> Iterator[Told]:
         raise BadInput(
             f"{sources[-1].path} is of another inference-perf run than {sources[0].path}; import one run at a time."
         )
-    yield _told(records[0], summaries[0] if summaries else None)
+    first = Fields(records[0].document[0], f"{records[0].path}, request 0")
+    base = _moment(first, "start_time")
+    yield Benchmark(
+        TITLE,
+        base,
+        records=partial(_records, records[0], base),
+        told=partial(_told, records[0], summaries[0] if summaries else None),
+    )
 
 
 def _is_stage(source: Source) -> bool:
@@ -79,23 +89,20 @@ def _is_stage(source: Source) -> bool:
     return "requested_rate" in Fields(source.document, str(source.path)).part("load_summary").mapping()  # fmt: skip
 
 
-def _told(source: Source, summary: Source | None) -> Told:
-    rows = [
-        Fields(each, f"{source.path}, request {place}")
-        for place, each in enumerate(source.document)
-    ]
-    starts = [_moment(each, "start_time") for each in rows]
-    zero = min(starts)
-    records = tuple(_record(place, row, zero) for place, row in enumerate(rows))
+def _records(source: Source, base: float) -> Iterator[RequestRecord]:
+    for place, each in enumerate(source.values("item")):
+        yield _record(place, Fields(each, f"{source.path}, request {place}"), base)
+
+
+def _told(source: Source, summary: Source | None, found: Counted, _begun_s: float) -> Told:
     about = Fields({} if summary is None else summary.document, str((summary or source).path))
     total = (about.part("successes").tokens("count") or 0) + (about.part("failures").tokens("count") or 0)  # fmt: skip
     return Told(
         tool=TITLE,
-        records=records,
-        claims=tuple(_claims(about, records)),
+        claims=tuple(_claims(about, found)),
         missing=_MISSING,
         definitions=DEFINITIONS,
-        unrecorded=max(total - len(records), 0),
+        unrecorded=max(total - found.records, 0),
         notes=() if summary is not None else (
             "The summary was not given, so there are no headline figures to hold these against; summary_lifecycle_metrics.json has them.",
         ),
@@ -158,41 +165,44 @@ def _streamed(reply: Fields, zero: float) -> dict[str, Any]:
     }
 
 
-def _claims(about: Fields, records: tuple[RequestRecord, ...]) -> Iterator[Claim]:
+def _claims(about: Fields, found: Counted) -> Iterator[Claim]:
+    several = found.streamed > 1
+    successes = about.part("successes")
+    latency = successes.part("latency")
+    for key, title, values in (
+        ("time_to_first_token", "TTFT", found.first_s[several]),
+        ("time_per_output_token", "TPOT", found.per_gap(found.first_s)[several]),
+        ("request_latency", "E2E", found.end_s),
+    ):
+        told = latency.part(key).mapping()
+        yield from claims(told, Names(title, "s", 1.0, _STATISTICS), detail(values, "linear"))
+    told = latency.part("inter_token_latency").mapping()
+    yield from claims(told, Names("ITL", "s", 1.0, _STATISTICS), detail_of_gaps(_token_gaps(found)))  # fmt: skip
+    if about.has("successes"):
+        yield from _rates(successes, found)
+
+
+def _token_gaps(found: Counted) -> GapCounts:
+    """Times between tokens: those between chunks, and 0 inside each."""
     import numpy as np
 
-    found = counted(records)
-    streamed = np.asarray(
-        [sum(each.chunk_tokens or ()) for each in records if each.outcome is Outcome.OK], float
-    )
-    several = streamed > 1
-    inside = np.zeros(int(sum(max(n - 1, 0) for each in records if each.outcome is Outcome.OK for n in each.chunk_tokens or ())))  # fmt: skip
-    figures = {
-        "time_to_first_token": ("TTFT", found.first_s[several]),
-        "time_per_output_token": ("TPOT", found.per_gap(found.first_s)[several]),
-        "inter_token_latency": ("ITL", np.concatenate((found.gaps_s, inside))),
-        "request_latency": ("E2E", found.end_s),
-    }
-    successes = about.part("successes")
-    for key, (title, values) in figures.items():
-        told = successes.part("latency").part(key).mapping()
-        yield from claims(told, Names(title, "s", 1.0, _STATISTICS), detail(values, "linear"))
-    if about.has("successes"):
-        yield from _rates(successes, records, float(np.nansum(found.tokens)), len(found.tokens))
+    between = int(np.maximum(found.streamed - 1, 0).sum())
+    inside = np.asarray([max(between - found.gaps.count, 0)], np.int64)
+    return with_more(found.gaps, np.zeros(1, np.int64), inside)
 
 
-def _rates(
-    successes: Fields, records: tuple[RequestRecord, ...], tokens: float, count: int
-) -> Iterator[Claim]:
-    seconds = max(each.done_s or 0.0 for each in records) - min(each.due_s for each in records)
+def _rates(successes: Fields, found: Counted) -> Iterator[Claim]:
+    import numpy as np
+
+    seconds, count = found.ended_s - found.begun_s, float(found.successes)
     rates = successes.part("throughput")
     for key, title, unit, value in (
-        ("requests_per_sec", "throughput requests", "1/s", float(count)),
-        ("output_tokens_per_sec", "throughput output tokens", "tokens/s", tokens),
-    ):
+        ("requests_per_sec", "throughput requests", "1/s", count),
+        ("output_tokens_per_sec", "throughput output tokens", "tokens/s", float(np.nansum(found.tokens))),
+    ):  # fmt: skip
         told = rates.seconds(key)
         if told is not None and seconds > 0:
             yield Claim(title, unit, told, value / seconds)
     told_count = successes.tokens("count")
     if told_count is not None:
-        yield Claim("successes", "requests", float(told_count), float(count))
+        yield Claim("successes", "requests", float(told_count), count)

@@ -7,18 +7,21 @@ all lists.
 """
 
 from collections.abc import Iterator
+from functools import partial
 from typing import Any, Final
 
 from vramledger.errors import BadInput
+from vramledger.record.gap_counts import GapCounts
 from vramledger.record.outcome import Outcome
 from vramledger.record.requests import RequestRecord
 from vramledger.trial.conduct.detail import detail
 from vramledger.trial.imported.claims import Claim, Names, claims
-from vramledger.trial.imported.counted import Counted, counted
+from vramledger.trial.imported.counted import Counted
 from vramledger.trial.imported.failing import failed
 from vramledger.trial.imported.fields import Fields, count_of, time_of
+from vramledger.trial.imported.gap_figures import detail_of_gaps, with_more
 from vramledger.trial.imported.sources import Source
-from vramledger.trial.imported.told import Told
+from vramledger.trial.imported.told import Benchmark, Told
 
 TITLE: Final = "vllm bench serve"
 LOOKED_FOR: Final = "duration, completed, ttfts, itls"
@@ -53,34 +56,59 @@ def looks(source: Source) -> bool:
     )  # fmt: skip
 
 
-def read(sources: tuple[Source, ...]) -> Iterator[Told]:
-    """One benchmark a file."""
+def read(sources: tuple[Source, ...]) -> Iterator[Benchmark]:
+    """One benchmark a file, or one a line of a file that benchmarks were appended to."""
     for source in sources:
-        yield _told(source)
+        for each in source.documents():
+            yield _benchmark(each)
 
 
-def _told(source: Source) -> Told:
+def _benchmark(source: Source) -> Benchmark:
     top = Fields(source.document, str(source.path))
     if not top.has("ttfts") or not top.has("itls") or not top.has("start_times"):
         raise BadInput(
             f"{source.path} is of vllm bench serve but has no times of single requests; run it again with --save-result "
             "--save-detailed."
         )
-    records = _records(top)
-    counts = counted(records)
-    closed, rate = top.tokens("max_concurrency"), top.mapping().get("request_rate")
-    paced = not isinstance(rate, str) and rate is not None
+    _check_lists(source, top)
+    base = time_of(top.rows("start_times")[0], 1.0, f"{top.where}, start_times[0]")
+    return Benchmark(
+        TITLE, base, records=partial(_records, source, top, base), told=partial(_told, top)
+    )
+
+
+def _check_lists(source: Source, top: Fields) -> None:
+    """Refuse lists that are none, or of different lengths."""
+    for name in (*_LISTS, "start_times"):
+        top.rows(name)
+    count = source.length("ttfts")
+    for name in (*_LISTS, "start_times"):
+        if source.length(name) != count:
+            raise BadInput(
+                f"{top.where} has {source.length(name):,} values in {name} and {count:,} in ttfts, so it is cut or put together; "
+                "use an unchanged copy."
+            )
+    if not count:
+        raise BadInput(f"{top.where} has no request in it; run the benchmark again.")
+
+
+def _told(top: Fields, found: Counted, _begun_s: float) -> Told:
     return Told(
         tool=TITLE,
-        records=records,
-        claims=tuple(_claims(top, counts, records)),
-        missing=_MISSING | _of_due(paced=paced),
+        claims=tuple(_claims(top, found)),
+        missing=_MISSING | _of_due(paced=_paced(top)),
         definitions=DEFINITIONS,
         model=top.text("model_id"),
         endpoint=top.text("endpoint_type") or top.text("backend"),
-        closed=None if paced else closed,
-        notes=tuple(_notes(records, chat=_is_chat(top))),
+        closed=None if _paced(top) else top.tokens("max_concurrency"),
+        notes=tuple(_notes(found, chat=_is_chat(top))),
     )
+
+
+def _paced(top: Fields) -> bool:
+    """Whether it sent by a clock."""
+    rate = top.mapping().get("request_rate")
+    return isinstance(rate, int | float) and not isinstance(rate, bool)
 
 
 def _of_due(*, paced: bool) -> dict[str, str]:
@@ -96,31 +124,14 @@ def _is_chat(top: Fields) -> bool:
     return "chat" in (top.text("endpoint_type") or top.text("backend") or "")
 
 
-def _records(top: Fields) -> tuple[RequestRecord, ...]:
-    lists = {name: top.rows(name) for name in (*_LISTS, "start_times")}
-    count = len(lists["ttfts"])
-    for name, values in lists.items():
-        if len(values) != count:
-            raise BadInput(
-                f"{top.where} has {len(values):,} values in {name} and {count:,} in ttfts, so it is cut or put together; "
-                "use an unchanged copy."
-            )
-    if not count:
-        raise BadInput(f"{top.where} has no request in it; run the benchmark again.")
-    starts = [
-        time_of(each, 1.0, f"{top.where}, start_times[{place}]")
-        for place, each in enumerate(lists["start_times"])
-    ]
-    waits = top.rows("queue_times") if isinstance(top.mapping().get("request_rate"), int | float) else []  # fmt: skip
-    waited = [
-        time_of(each, 1.0, f"{top.where}, queue_times[{place}]") for place, each in enumerate(waits)
-    ]
-    due = [start - (waited[place] if place < len(waited) else 0.0) for place, start in enumerate(starts)]  # fmt: skip
-    zero = min(due)
-    return tuple(
-        _record(place, {name: lists[name][place] for name in _LISTS}, (due[place] - zero, starts[place] - zero), top)
-        for place in range(count)
-    )  # fmt: skip
+def _records(source: Source, top: Fields, base: float) -> Iterator[RequestRecord]:
+    waits = source.values("queue_times.item") if _paced(top) else iter(())
+    lists = (source.values(f"{name}.item") for name in _LISTS)
+    starts = source.values("start_times.item")
+    for place, (start, *row) in enumerate(zip(starts, *lists, strict=True)):
+        sent = time_of(start, 1.0, f"{top.where}, start_times[{place}]") - base
+        waited = time_of(next(waits, 0.0), 1.0, f"{top.where}, queue_times[{place}]")
+        yield _record(place, dict(zip(_LISTS, row, strict=True)), (sent - waited, sent), top)
 
 
 def _record(
@@ -184,53 +195,59 @@ def _partly(row: dict[str, Any], sent: float, where: str) -> dict[str, Any]:
     return {"first_role_s": sent + first} if first > 0 else {}
 
 
-def _claims(top: Fields, counts: Counted, records: tuple[RequestRecord, ...]) -> Iterator[Claim]:
+def _claims(top: Fields, found: Counted) -> Iterator[Claim]:
     figures = {
-        "ttft": ("TTFT", counts.message_s),
-        "tpot": ("TPOT", counts.per_gap(counts.message_s)),
-        "itl": ("ITL", _with_roles(records)),
-        "e2el": ("E2E", counts.last_s),
-    }  # fmt: skip
-    for key, (title, values) in figures.items():
+        "ttft": ("TTFT", detail(found.message_s, "linear")),
+        "tpot": ("TPOT", detail(found.per_gap(found.message_s), "linear")),
+        "itl": ("ITL", detail_of_gaps(_with_roles(found))),
+        "e2el": ("E2E", detail(found.last_s, "linear")),
+    }
+    for key, (title, ours) in figures.items():
         keys = {"mean": f"mean_{key}_ms", "p50": f"median_{key}_ms"}
         keys |= {name: f"p{share}_{key}_ms" for name, share in _STATISTICS.items() if share != 50}
-        yield from claims(top.mapping(), Names(title, "s", _MS, keys), detail(values, "linear"))
-    seconds = top.seconds("duration")
-    tokens = float(counts.tokens.sum())
+        yield from claims(top.mapping(), Names(title, "s", _MS, keys), ours)
+    yield from _rates(top, found)
+
+
+def _rates(top: Fields, found: Counted) -> Iterator[Claim]:
+    import numpy as np
+
+    seconds, tokens = top.seconds("duration"), float(np.nansum(found.tokens))
     for name, unit, key, total in (
-        ("requests", "1/s", "request_throughput", float(len(counts.tokens))),
+        ("requests", "1/s", "request_throughput", float(found.successes)),
         ("output tokens", "tokens/s", "output_throughput", tokens),
-    ):
+        ("all tokens", "tokens/s", "total_token_throughput", tokens + float(np.nansum(found.inputs))),
+    ):  # fmt: skip
         told = top.seconds(key)
         if told is not None and seconds:
             yield Claim(f"throughput {name}", unit, told, total / seconds)
-    told_ok = top.tokens("completed")
-    if told_ok is not None:
-        yield Claim("successes", "requests", float(told_ok), float(len(counts.tokens)))
+    for name, unit, key, count in (
+        ("successes", "requests", "completed", float(found.successes)),
+        ("input tokens", "tokens", "total_input_tokens", float(np.nansum(found.inputs))),
+        ("output tokens", "tokens", "total_output_tokens", tokens),
+    ):
+        told_count = top.tokens(key)
+        if told_count is not None:
+            yield Claim(name, unit, float(told_count), count)
 
 
-def _with_roles(records: tuple[RequestRecord, ...]) -> Any:
-    """Their gaps: ours, and those from the role to the first token."""
+def _with_roles(found: Counted) -> GapCounts:
+    """Times between messages: ours between tokens, and those from the role to the first token."""
     import numpy as np
 
-    roles = [
-        each.first_content_s - each.first_role_s
-        for each in records
-        if each.outcome is Outcome.OK and each.first_role_s is not None and each.first_content_s is not None
-    ]  # fmt: skip
-    return np.concatenate((counted(records).gaps_s, np.asarray(roles, dtype=float)))
+    roles = found.first_s - found.message_s
+    waits = np.rint(roles[found.had_role] * 1e6).astype(np.int64)
+    return with_more(found.gaps, waits, np.ones(len(waits), np.int64))
 
 
-def _notes(records: tuple[RequestRecord, ...], *, chat: bool) -> Iterator[str]:
-    ok = [each for each in records if each.outcome is Outcome.OK]
-    roles = sum(each.first_role_s is not None for each in ok)
-    if roles:
+def _notes(found: Counted, *, chat: bool) -> Iterator[str]:
+    if found.roles:
         yield (
-            f"The first message of {roles:,} of {len(ok):,} answers held the role alone, as there are more messages than tokens; "
+            f"The first message of {found.roles:,} of {found.successes:,} answers held the role alone, as there are more messages than tokens; "
             "its time is first_role_s, and TTFT here is to the message after it."
         )
-    if chat and roles < len(ok):
+    if chat and found.roles < found.successes:
         yield (
-            f"Of {len(ok) - roles:,} answers on the chat API it cannot be told whether their first message held a token; where it held the "
+            f"Of {found.successes - found.roles:,} answers on the chat API it cannot be told whether their first message held a token; where it held the "
             "role alone, the true TTFT is longer than the one here."
         )
