@@ -17,7 +17,7 @@ from vramledger.bundle.verifying import Wanted, opened_bundle, verify
 from vramledger.errors import BadInput
 from vramledger.record.document import Origin
 
-NOW = datetime(2026, 12, 1, tzinfo=UTC)
+NOW = datetime(2024, 12, 1, tzinfo=UTC)
 
 
 def test_a_bundle_holds_what_is_needed_to_argue(tmp_path: Path) -> None:
@@ -32,7 +32,7 @@ def test_a_bundle_holds_what_is_needed_to_argue(tmp_path: Path) -> None:
         manifest = json.loads((opened.folder / "manifest.json").read_bytes())
         verdict = json.loads((opened.folder / "verdict.json").read_bytes())
     assert manifest["people"] == {"ran_by": "Ann", "watched_by": "Bob", "sealed_by": "Cy"}
-    assert manifest["sealed_at"] == "2026-12-01T00:00:00Z"
+    assert manifest["sealed_at"] == "2024-12-01T00:00:00Z"
     (load,) = (each["path"] for each in manifest["files"] if each["path"].startswith("workloads"))
     (repeat,) = sealed.repeat
     assert repeat.needs == ()

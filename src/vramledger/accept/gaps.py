@@ -3,11 +3,16 @@
 from typing import TYPE_CHECKING, Any
 
 from vramledger.frozen import frozen
+from vramledger.record.document import Origin
 from vramledger.record.gap_counts import ROWS
+from vramledger.record.gaps import with_gaps
 from vramledger.record.latency import gaps_us
 from vramledger.record.outcome import Outcome
+from vramledger.record.samples import STEPS
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     import numpy as np
 
     from vramledger.record.run import Run
@@ -50,17 +55,28 @@ def gaps_by_request(run: "Run", order: "Counts") -> RequestGaps:
     """
     import numpy as np
 
-    found = [_of_batch(batch) for batch in run.requests.batches(("row", "outcome", "chunk_offset_us"), ROWS)]  # fmt: skip
+    found = list(map(_of_batch, _batches(run)))
     us = np.concatenate([np.zeros(0, np.int32), *(each.us for each in found)])
     counts = np.concatenate([np.zeros(0, np.int64), *(each.counts for each in found)])
     return RequestGaps(us, counts).taken(order)
 
 
-def _of_batch(batch: Any) -> RequestGaps:
+def _batches(run: "Run") -> "Iterator[Any]":
+    """Of the measured part of a trial; of all of a simulation, whose steps stand for chunks."""
+    import pyarrow.compute as pc
+
+    if STEPS.name in run.tables:
+        yield from with_gaps(run, ROWS)
+        return
+    whole = run.description.origin is Origin.SIMULATED
+    for batch in run.requests.batches(("row", "outcome", "chunk_offset_us"), ROWS):
+        yield batch if whole else batch.filter(pc.is_valid(batch.column("row")))
+
+
+def _of_batch(kept: Any) -> RequestGaps:
     import numpy as np
     import pyarrow.compute as pc
 
-    kept = batch.filter(pc.is_valid(batch.column("row")))
     offsets = kept.column("chunk_offset_us")
     told = pc.and_(pc.equal(kept.column("outcome"), Outcome.OK.value), pc.is_valid(offsets))
     told = np.asarray(pc.fill_null(told, False))

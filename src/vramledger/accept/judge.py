@@ -1,6 +1,5 @@
 """Judging: the runs of a plan's scenarios, held against every line of its contract."""
 
-from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
@@ -19,14 +18,18 @@ from vramledger.accept.lines.service import service_lines
 from vramledger.accept.lines.success import success_line
 from vramledger.accept.matching import by_scenario, other_workload
 from vramledger.accept.offered import read_offered
+from vramledger.accept.origins import notes_of, of_a_simulation, of_no_answers, origin_of
 from vramledger.accept.reached import cut, reached
 from vramledger.accept.verdict import Line, Reached, Said, ScenarioVerdict, Verdict
 from vramledger.accept.work import work
 from vramledger.frozen import frozen
 from vramledger.plan.requirement import Form, Requirement, Scenario
+from vramledger.record.document import Origin
 from vramledger.statistics.estimate import LEVEL
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from vramledger.record.run import Run
 
 _AS_ASKED: Final = "a run that reaches what the plan asks"
@@ -49,7 +52,7 @@ def judge(
     """The verdict; the same runs, plan and files beside it always give the same one.
 
     Raises:
-        BadInput: a run is no closed trial, is of no scenario of the plan, or two are of one.
+        BadInput: a run is neither a closed trial nor a simulation, is of no scenario of the plan, or two are of one.
     """
     found = by_scenario(runs, plan)
     known = beside or Beside()
@@ -59,7 +62,9 @@ def judge(
         else _missing(each)
         for each in plan.scenarios
     )
-    return Verdict(plan.name, str(plan.form), scenarios, level, tuple(_notes(runs)))
+    return Verdict(
+        plan.name, str(plan.form), scenarios, level, tuple(notes_of(runs)), origin_of(runs)
+    )
 
 
 def _missing(scenario: Scenario) -> ScenarioVerdict:
@@ -82,6 +87,9 @@ def _judged(
     if plan.form is Form.MODEL_SERVICE:
         lines = [_of_a_service(line, scenario) for line in lines]
     quality = tuple(quality_lines(about, plan.quality, beside))
+    if run.description.origin is Origin.SIMULATED:
+        lines = [of_a_simulation(line, scenario.contract) for line in lines]
+        quality = tuple(map(of_no_answers, quality))
     done = work(about, quality)
     return ScenarioVerdict(
         name=scenario.name,
@@ -116,7 +124,7 @@ class _Why:
 
 
 def _open_reason(short: str, client: Line) -> _Why:
-    if client.said is Said.PASS:
+    if client.said in (Said.PASS, Said.NOT_JUDGEABLE):
         return _Why(short, _AS_ASKED if short else "")
     reason = "; ".join(filter(None, (short, client.reason.removesuffix("."))))
     return _Why(reason, client.settles)
@@ -146,11 +154,3 @@ def _open(line: Line, why: _Why) -> Line:
     return replace(
         line, said=Said.INCONCLUSIVE, reason=reason, settles=why.settles, records=records
     )
-
-
-def _notes(runs: "Sequence[Run]") -> Iterator[str]:
-    from vramledger.record.document import Origin
-
-    for origin in dict.fromkeys(each.description.origin for each in runs):
-        if origin is not Origin.MEASURED:
-            yield f"Figures are {origin}, not measured on the server that is bought."

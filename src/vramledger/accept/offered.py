@@ -4,11 +4,11 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from vramledger.accept.gaps import RequestGaps, gaps_by_request
+from vramledger.accept.told import Told, told_of
 from vramledger.frozen import frozen
 from vramledger.methods.measured.contract import served_of
 from vramledger.methods.trialplan.decided import QUEUE, queue_times
 from vramledger.trial.conduct.latencies import Measured, measured
-from vramledger.trial.conduct.summary import Summary, summarise
 
 if TYPE_CHECKING:
     import numpy as np
@@ -27,7 +27,7 @@ class Offered:
     """
 
     run: "Run"
-    summary: Summary
+    told: Told
     found: Measured
     served: "Served"
     gaps: RequestGaps
@@ -52,18 +52,18 @@ class Offered:
 
 
 def read_offered(run: "Run") -> Offered:
-    """A closed trial.
+    """A closed trial, or a simulated run.
 
     Raises:
         BadInput: it is none, or damaged.
     """
     import numpy as np
 
-    summary, found = summarise(run), measured(run)
+    told, found = told_of(run), measured(run)
     order = np.argsort(found.columns["due_s"], kind="stable")
     ordered = found.taken(order)
     served = served_of(ordered)
     queued, why = queue_times(run, found)
     if queued is not None:
         served = replace(served, latency={**served.latency, QUEUE: queued[order]})
-    return Offered(run, summary, ordered, served, gaps_by_request(run, order), why)
+    return Offered(run, told, ordered, served, gaps_by_request(run, order), why)

@@ -19,12 +19,10 @@ from typing import TYPE_CHECKING, Any, Final
 
 from vramledger.accept.offered import Offered
 from vramledger.frozen import frozen
+from vramledger.methods.measured.levels import levels_told
 from vramledger.methods.measured.queue_growth import Growth, queue_growth
-from vramledger.record.samples import SERVER
 from vramledger.statistics.trend import Trend, trend
 from vramledger.trial.conduct.steady import under_way
-from vramledger.trial.conduct.watch import SERVER as TARGET
-from vramledger.trial.sampling.history import read_histories
 
 if TYPE_CHECKING:
     import numpy as np
@@ -159,9 +157,9 @@ def _waiting(offered: Offered) -> "_Series | None":
     """The server's queue at each page while the load came."""
     import numpy as np
 
-    if SERVER.name not in offered.run.tables or not len(offered.due_s):
+    if not len(offered.due_s):
         return None
-    histories = read_histories(offered.run, "waiting", TARGET)
+    histories = levels_told(offered.run, "waiting")
     if not histories:
         return None
     values = np.nansum([each.values for each in histories], axis=0)
@@ -180,9 +178,9 @@ def _residual(offered: Offered) -> float | None:
     """The mean of what the server held over what the client's arrivals and times come to, less 1."""
     import numpy as np
 
-    if SERVER.name not in offered.run.tables or not offered.sent_s:
+    if not offered.sent_s:
         return None
-    held = [read_histories(offered.run, name, TARGET) for name in ("running", "waiting")]
+    held = [levels_told(offered.run, name) for name in ("running", "waiting")]
     if not held[0]:
         return None
     t_s = held[0][0].t_s

@@ -78,7 +78,7 @@ def _in_flight(offered: "Offered") -> float | None:
 
 def cut(offered: "Offered") -> str:
     """Why the load was not offered to its end; empty where it was."""
-    ended = offered.summary.description.ended
+    ended = offered.run.description.ended
     if ended in (Ended.INTERRUPTED, Ended.KILLED, Ended.FAILED):
         return f"the run was cut off ({ended})"
     return ""

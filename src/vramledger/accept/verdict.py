@@ -113,13 +113,14 @@ class ScenarioVerdict:
 
 @frozen
 class Verdict:
-    """The whole."""
+    """The whole. `origin` is where all runs come from, `mixed` where they differ, None without a run."""
 
     plan: str
     form: str
     scenarios: tuple[ScenarioVerdict, ...]
     level: float
     notes: tuple[str, ...] = ()
+    origin: str | None = None
 
     @property
     def lines(self) -> tuple[Line, ...]:

@@ -3,6 +3,7 @@
 from math import isinf, isnan
 from typing import Any, Final
 
+from vramledger.accept.origins import is_no_evidence
 from vramledger.accept.verdict import Group, Line, Reached, ScenarioVerdict, Verdict, Work
 
 SCHEMA: Final = "vramledger.verdict/1"
@@ -14,6 +15,8 @@ def verdict_json(found: Verdict) -> dict[str, Any]:
     return {
         "schema": SCHEMA,
         "verdict": str(found.said),
+        "origin": found.origin,
+        "no_evidence": is_no_evidence(found.origin),
         "plan": found.plan,
         "form": found.form,
         "level": found.level,
@@ -53,6 +56,7 @@ def _scenario(found: ScenarioVerdict) -> dict[str, Any]:
         "verdict": str(found.said),
         "run": found.run,
         "basis": found.origin,
+        "origin": found.origin,
         "offered": found.offered,
         "reached": [reached_json(each) for each in found.reached],
         "groups": [group_json(each) for each in found.groups],

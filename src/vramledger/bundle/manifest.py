@@ -18,9 +18,11 @@ if TYPE_CHECKING:
 SCHEMA: Final = "vramledger.bundle/1"
 SIGNATURE_SCHEMA: Final = "vramledger.signature/1"
 TRIAL, EXERCISE = "trial", "exercise"
+MOMENT: Final = "%Y-%m-%dT%H:%M:%SZ"  # of sealing, in UTC
 _DOMAIN: Final = (
     b"vramledger.bundle/1\0"  # before the manifest, so that no signature serves elsewhere
 )
+_MOMENT: Final = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ", re.ASCII)
 _DIGEST: Final = re.compile(r"[0-9a-f]{64}")
 _FOLDER: Final = re.compile(r"runs/\d{3,}|series/\d{3,}(/[^/]+){1,2}")
 
@@ -42,7 +44,14 @@ def file_entries(folder: Path) -> list[dict[str, Any]]:
 
 def files_in(folder: Path) -> list[str]:
     """The files of a folder, with those of folders in it."""
-    return [path.relative_to(folder).as_posix() for path in folder.rglob("*") if not path.is_dir()]
+    found = (each for each in folder.rglob("*") if each.is_symlink() or not each.is_dir())
+    return [path.relative_to(folder).as_posix() for path in found]
+
+
+def strange_file(folder: Path) -> str | None:
+    """The first name that is a link, a pipe or a device, through which something outside a folder could be read."""
+    names = (name for name in sorted(files_in(folder)))
+    return next((n for n in names if (folder / n).is_symlink() or not (folder / n).is_file()), None)
 
 
 def _entry(folder: Path, name: str) -> dict[str, Any]:
@@ -75,7 +84,7 @@ def _has_sense(found: Mapping[str, Any]) -> bool:
     files, runs, people = found.get("files"), found.get("runs"), found.get("people")
     return (
         found.get("kind") in (TRIAL, EXERCISE)
-        and isinstance(found.get("sealed_at"), str)
+        and _MOMENT.fullmatch(str(found.get("sealed_at"))) is not None
         and isinstance(found.get("key", ""), str | None)
         and isinstance(people, dict)
         and set(people) == {"ran_by", "watched_by", "sealed_by"}

@@ -27,6 +27,7 @@ from vramledger.bundle.keys import PublicKey, public_of
 from vramledger.bundle.loads import place_loads
 from vramledger.bundle.manifest import (
     EXERCISE,
+    MOMENT,
     TRIAL,
     People,
     file_entries,
@@ -209,7 +210,7 @@ def _manifest(
 ) -> dict[str, Any]:
     return {
         "kind": kind,
-        "sealed_at": now.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
+        "sealed_at": now.astimezone(UTC).strftime(MOMENT),
         "people": asdict(asked.people),
         "key": None if asked.key is None else public_of(asked.key).line,
         "runs": [

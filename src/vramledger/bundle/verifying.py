@@ -6,6 +6,7 @@ That it holds says "unchanged since sealed by KEY", never "genuine": who seals c
 import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any, Final
 
@@ -16,13 +17,14 @@ from vramledger.bundle.evidence import runs_sound, verdict_again
 from vramledger.bundle.fitting import fitting
 from vramledger.bundle.integrity import archive_order, files_unchanged, signed_by
 from vramledger.bundle.keys import PublicKey
-from vramledger.bundle.manifest import parsed_manifest
+from vramledger.bundle.manifest import MOMENT, parsed_manifest, strange_file
 from vramledger.bundle.repeating import Repeat, repeating
 from vramledger.errors import BadInput
 from vramledger.frozen import frozen
 from vramledger.named_file import read_bytes
 
 _LARGEST = 1 << 28  # bytes of a manifest
+_CLOCKS: Final = timedelta(days=1)  # by which clocks may differ
 
 
 @frozen
@@ -87,24 +89,29 @@ class Wanted:
 _NOTHING: Final = Wanted()
 
 
-def verify(path: Path, wanted: Wanted = _NOTHING) -> Verified:
-    """Look at everything, and at what is wanted of it.
+def verify(path: Path, wanted: Wanted = _NOTHING, now: datetime | None = None) -> Verified:
+    """Look at everything, and at what is wanted of it; `now` is the moment, that of this machine where None.
 
     Raises:
         BadInput: it is no bundle, or an archive that was refused.
     """
     with opened_bundle(path) as opened:
-        return _verified(path, opened, wanted)
+        return _verified(path, opened, wanted, now or datetime.now(UTC))
 
 
-def _verified(path: Path, opened: Opened, wanted: Wanted) -> Verified:
+def _verified(path: Path, opened: Opened, wanted: Wanted, now: datetime) -> Verified:
     folder = opened.folder
+    strange = strange_file(folder)
+    if strange is not None:
+        said = f"{strange} is no regular file any more, so nothing in the folder was read."
+        return Verified(path, (fails("files", said),))
     manifest = parsed_manifest(read_bytes(folder / MANIFEST, _LARGEST, "a bundle's manifest"))
     if manifest is None:
         said = f"{MANIFEST} was changed: it does not have the hash it states, or is none."
         return Verified(path, (fails("manifest", said),))
     signer, signature = signed_by(folder, manifest["key"], wanted.key)
-    found = [_known(manifest, wanted.sha256), signature, *files_unchanged(folder, manifest)]
+    known = (_known(manifest, wanted.sha256), *_too_late(manifest, now))
+    found = [*known, signature, *files_unchanged(folder, manifest)]
     if opened.names is not None:
         found += archive_order(opened.names, manifest)
         if all(each.standing is not Standing.FAILS for each in found):
@@ -124,6 +131,15 @@ def _known(manifest: dict[str, Any], sha256: str | None) -> Check:
     if sha256 is not None and sha256 != found:
         return fails("manifest", f"Its hash is {found}, and should be {sha256}.")
     return holds("manifest", f"The manifest has the hash it states, {found}.")
+
+
+def _too_late(manifest: dict[str, Any], now: datetime) -> Iterator[Check]:
+    stated = str(manifest["sealed_at"])
+    if stated > (now.astimezone(UTC) + _CLOCKS).strftime(MOMENT):
+        yield fails(
+            "manifest",
+            f"It says that it was sealed at {stated}, which is still to come by this machine's clock.",
+        )
 
 
 def _nothing_else(path: Path, opened: Opened, manifest: dict[str, Any]) -> list[Check]:

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from math import inf, isinf
 from typing import Final
 
+from vramledger.accept.origins import is_no_evidence
 from vramledger.accept.verdict import Line, ScenarioVerdict, Verdict
 from vramledger.printable import flat
 
@@ -18,11 +19,16 @@ def verdict_text(found: Verdict) -> str:
 def _lines(found: Verdict) -> Iterator[str]:
     said = [line.said for line in found.lines]
     counts = ", ".join(f"{said.count(each)} {each}" for each in dict.fromkeys(said))
-    yield f"{found.said}: {flat(found.plan)}, {len(said)} lines ({counts}); intervals hold {found.level:.0%}"
+    yield f"{found.said}{_title(found)}: {flat(found.plan)}, {len(said)} lines ({counts}); intervals hold {found.level:.0%}"
     yield from (flat(each) for each in found.notes)
     for each in found.scenarios:
         yield ""
         yield from _scenario(each)
+
+
+def _title(found: Verdict) -> str:
+    """`` (SIMULATED)`` where nobody may sign for it."""
+    return f" ({found.origin.upper()})" if found.origin and is_no_evidence(found.origin) else ""
 
 
 def _scenario(found: ScenarioVerdict) -> Iterator[str]:

@@ -11,17 +11,19 @@ NAME = "the client kept up"
 
 def client_line(about: About) -> Iterator[Line]:
     """PASS where the client's own health says so, INCONCLUSIVE where it was the bottleneck or did not tell."""
-    summary = about.offered.summary
-    late = summary.latencies.late_dispatch_s.p99
+    told, origin = about.offered.told, about.offered.run.description.origin
+    late = told.late_s
     records = (JOURNAL, REQUESTS, RUN_JSON)
-    if summary.inconclusive:
-        yield Line(NAME, Said.INCONCLUSIVE, "s", late, reason=" ".join(summary.inconclusive), records=records,
+    if origin is Origin.SIMULATED:
+        yield Line(NAME, Said.NOT_JUDGEABLE, reason="a simulation has no client")
+    elif told.inconclusive:
+        yield Line(NAME, Said.INCONCLUSIVE, "s", late, reason=" ".join(told.inconclusive), records=records,
                    settles="a run whose client keeps up: more workers, or cores that nothing else uses")  # fmt: skip
-    elif summary.description.origin is Origin.IMPORTED:
+    elif origin is Origin.IMPORTED:
         yield Line(NAME, Said.INCONCLUSIVE, "s", late, records=records,
                    reason="another tool measured this run, and nobody here saw its client or its clock",
                    settles="a run of vram trial run")  # fmt: skip
-    elif not summary.healths:
+    elif not told.has_client:
         yield Line(NAME, Said.INCONCLUSIVE, "s", late, reason="no client told how it was", records=records,
                    settles="a run that came to its end")  # fmt: skip
     else:

@@ -24,7 +24,7 @@ def done_line(about: About) -> Iterator[Line]:
     if scenario.contract.done_by is None:
         return
     name, records = f"done by {scenario.contract.done_by}", (REQUESTS,)
-    reasons = {each.line: each.why for each in about.offered.summary.unjudgeable}
+    reasons = {each.line: each.why for each in about.offered.told.unjudgeable}
     there = _hours(scenario)
     if there is None:
         yield Line(name, Said.INCONCLUSIVE, _UNIT, records=records,

@@ -58,7 +58,7 @@ def goodput_line(about: About) -> Iterator[Line]:
     if least is None:
         return
     asked, unit = f"{plain(least)} requests an hour", "requests/h"
-    reasons = {each.line: each.why for each in about.offered.summary.unjudgeable}
+    reasons = {each.line: each.why for each in about.offered.told.unjudgeable}
     found = hourly(about, good_requests(about.scenario.contract, about.offered.served))
     if found is None:
         yield Line(asked, Said.INCONCLUSIVE, unit, threshold=least, reason="no time passed in which requests ended", records=(REQUESTS,))  # fmt: skip

@@ -22,7 +22,7 @@ _MICRO: Final = 1e6
 
 def latency_lines(about: About) -> Iterator[Line]:
     """Every line of a latency, in the contract's order."""
-    reasons = {each.line: each.why for each in about.offered.summary.unjudgeable}
+    reasons = {each.line: each.why for each in about.offered.told.unjudgeable}
     for name, limits in about.scenario.contract.latency.items():
         for limit in limits:
             for share in limit.percentiles:

@@ -21,7 +21,7 @@ _NOT_BOUND: Final = "the evidence is of another deployment: {}"
 
 def quality_lines(about: About, quality: QualityEvidence, beside: Beside) -> Iterator[Line]:
     """Every line of the plan, and one unasked where it asks none and the precision is smaller."""
-    run = served_of(about.offered.summary.description)
+    run = served_of(about.offered.run.description)
     reduced = smaller(run, beside.stored)
     asked = [*_shadow(about, quality, beside, run), *_scores(about, quality, beside, run)]
     yield from asked

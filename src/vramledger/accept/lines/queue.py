@@ -3,11 +3,11 @@
 from collections.abc import Iterator
 from typing import Final
 
-from vramledger.accept.lines.about import REQUESTS, SERVER_ROWS, About
+from vramledger.accept.lines.about import REQUESTS, About
 from vramledger.accept.queue import GROWTH, Course, Queue, queue_of
 from vramledger.accept.settling import longer
 from vramledger.accept.verdict import Line, Said
-from vramledger.record.samples import SERVER
+from vramledger.record.samples import SERVER, STEPS
 
 NAME: Final = "the queue drains"
 UNIT: Final = "requests/s"
@@ -25,7 +25,10 @@ def queue_line(about: About) -> Iterator[Line]:
         return
     found = queue_of(about.offered)
     shown = found.shown
-    records = (REQUESTS, SERVER_ROWS) if SERVER.name in about.offered.run.tables else (REQUESTS,)
+    records = (
+        REQUESTS,
+        *(each.file for each in (SERVER, STEPS) if each.name in about.offered.run.tables),
+    )
     least = GROWTH * found.arrivals_per_s
     settles = ""
     if found.course is Course.OPEN:

@@ -7,11 +7,10 @@ from typing import TYPE_CHECKING, Any, Final
 from vramledger.accept.lines.about import GPU_ROWS, SERVER_ROWS, About
 from vramledger.accept.settling import longer
 from vramledger.accept.verdict import Line, Said, held
-from vramledger.record.samples import GPU, SERVER
+from vramledger.methods.measured.levels import levels_told
+from vramledger.record.samples import GPU
 from vramledger.statistics.estimate import percentile_of
 from vramledger.statistics.trend import FEWEST, trend
-from vramledger.trial.conduct.watch import SERVER as TARGET
-from vramledger.trial.sampling.history import read_histories
 
 if TYPE_CHECKING:
     import numpy as np
@@ -66,9 +65,9 @@ def _free(about: About) -> "Floats":
     import numpy as np
 
     run, due = about.offered.run, about.offered.due_s
-    if SERVER.name not in run.tables or not len(due):
+    if not len(due):
         return np.zeros(0)
-    histories = read_histories(run, "kv_usage", TARGET)
+    histories = levels_told(run, "kv_usage")
     if not histories:
         return np.zeros(0)
     values = np.array([each.values for each in histories])
@@ -83,7 +82,7 @@ def _preemptions(about: About, name: str, most: float) -> Line:
     """How often in this run, with Poisson's exact interval (F. Garwood, Biometrika 28, 1936, 437-442); none at all is a count, and has no interval."""
     from scipy.stats import chi2
 
-    count, unit, offered = about.offered.summary.server.preemptions, "per 1,000 requests", len(about.offered.found)  # fmt: skip
+    count, unit, offered = about.offered.told.preemptions, "per 1,000 requests", len(about.offered.found)  # fmt: skip
     if count is None or not offered:
         return Line(name, Said.INCONCLUSIVE, unit, threshold=most, records=(SERVER_ROWS,),
                     reason="the server does not count them", settles="a run whose server has a metrics page")  # fmt: skip

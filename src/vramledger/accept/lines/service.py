@@ -32,7 +32,7 @@ def service_lines(about: About) -> Iterator[Line]:
 
 def _model(about: About, asked: str) -> Line:
     name = f"the service reports {asked}"
-    found = about.offered.summary.description.in_effect.model
+    found = about.offered.run.description.in_effect.model
     if found is None:
         return Line(name, Said.INCONCLUSIVE, reason="it reported no model", records=(RUN_JSON,))
     said = Said.PASS if found == asked else Said.FAIL

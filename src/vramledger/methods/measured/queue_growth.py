@@ -9,11 +9,10 @@ request and a twentieth of the mean over the time that was looked at.
 from typing import TYPE_CHECKING, Any, Final
 
 from vramledger.frozen import frozen
+from vramledger.methods.measured.levels import levels_told
 from vramledger.statistics.trend import Trend, trend
 from vramledger.trial.conduct.latencies import Measured
 from vramledger.trial.conduct.steady import under_way
-from vramledger.trial.conduct.watch import SERVER as TARGET
-from vramledger.trial.sampling.history import read_histories
 
 if TYPE_CHECKING:
     import numpy as np
@@ -84,11 +83,7 @@ def _waiting(run: "Run", edges: "Floats") -> Trend | None:
     """Of means over the same parts of the time; parts without a page are left out."""
     import numpy as np
 
-    from vramledger.record.samples import SERVER
-
-    if SERVER.name not in run.tables:
-        return None
-    histories = read_histories(run, "waiting", TARGET)
+    histories = levels_told(run, "waiting")
     if not histories:
         return None
     values = np.nansum([each.values for each in histories], axis=0)

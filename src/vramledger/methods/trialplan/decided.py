@@ -10,6 +10,7 @@ from vramledger.methods.trialplan.draining import GROWTH, slope_of
 from vramledger.methods.trialplan.line_sample import LineSample, lengths_of_gaps, samples_of
 from vramledger.plan.contract_json import contract_from_json
 from vramledger.plan.requirement import Contract
+from vramledger.record.document import Origin
 from vramledger.record.latency import gaps_s, with_failures
 from vramledger.record.outcome import Outcome
 from vramledger.record.samples import SERVER
@@ -202,7 +203,8 @@ def queue_times(run: "Run", seen: Measured) -> "tuple[Floats | None, str]":
     import numpy as np
 
     columns = run.requests.numbers(QUEUE, "row")
-    told = columns[QUEUE][~np.isnan(columns["row"])]
+    rows = ~np.isnan(columns["row"]) | (run.description.origin is Origin.SIMULATED)
+    told = columns[QUEUE][rows]
     answered = seen.outcome == Outcome.OK.value
     missing = int(np.isnan(told[answered]).sum())
     if not answered.any():

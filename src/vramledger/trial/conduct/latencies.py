@@ -4,6 +4,7 @@ from math import inf
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from vramledger.frozen import frozen
+from vramledger.record.document import Origin
 from vramledger.record.gap_counts import ROWS, GapCounter, GapCounts
 from vramledger.record.latency import BY_NAME, from_dispatch, gaps_us, with_failures
 from vramledger.record.outcome import Outcome
@@ -67,7 +68,7 @@ class Measured:
 
 
 def measured(run: "Run") -> Measured:
-    """The requests that have a row of the workload: those of the warm-up have none.
+    """The requests that have a row of the workload: those of the warm-up have none. Of a simulation, which has no warm-up, all.
 
     Raises:
         BadInput: the table is damaged.
@@ -75,7 +76,7 @@ def measured(run: "Run") -> Measured:
     import numpy as np
 
     columns = run.requests.numbers(*_COLUMNS)
-    rows = ~np.isnan(columns["row"])
+    rows = ~np.isnan(columns["row"]) | (run.description.origin is Origin.SIMULATED)
     text = run.requests.read(("outcome", "error_class"))
     outcome, errors = (
         np.asarray(text[name].to_pylist(), dtype=object) for name in ("outcome", "error_class")
