@@ -22,8 +22,8 @@ pytestmark = pytest.mark.live
 HERE = Path(__file__).parent
 OPTIONS = (
     "--served-model-name smol --max-model-len 1024 --dtype bfloat16 --gpu-memory-utilization 0.1 --kv-cache-memory-bytes 64M "
-    "--enforce-eager --max-num-seqs 8"
-)
+    "--enforce-eager --max-num-seqs 8 --load-format auto"
+)  # the weights that were written, where other tests are served with made-up ones
 ROUNDINGS = {"sixteen": (16, 0), "int8": (8, 0), "int4": (4, 64)}
 
 
