@@ -25,12 +25,19 @@ def workload(tmp_path: Path) -> Path:
     return stored(tmp_path / "w.parquet", rows)
 
 
-def ramped(workload: Path, launch: str, *options: str) -> tuple[int, dict[str, Any]]:
+def ramped(
+    workload: Path, launch: str, *options: str, shown: list[str] | None = None
+) -> tuple[int, dict[str, Any]]:
+    """Its exit code and its object; into `shown` what the terminal tells of it, while the server is still there to end what is open."""
     asked = ["--workload", str(workload), "--cold", "--steps", "2", "--step-for", "1s", "-o", "r"]
     with rehearsal("--speed", "5", launch=launch) as server:
         done = vram_here(
             ["trial", "ramp", "--url", server.address, *asked, *options, "--json"], workload.parent
         )
+        if shown is not None:
+            again = vram_here(["trial", "resume", "r"], workload.parent)
+            assert again.stdout, again.stderr
+            shown.append(again.stdout)
     assert done.stdout, done.stderr
     return done.returncode, json.loads(done.stdout)
 
@@ -55,13 +62,13 @@ def test_a_calibration_of_something_else_is_a_prediction_only(
     assert vram_here(simulated, tmp_path).returncode == 0
     assert vram_here(["calibrate", "run", "-o", "cal.json"], tmp_path).returncode == 0
     options = [*SIMULATED, "--calibration", "cal.json", "--most", "1", "--start", "1"]
-    code, found = ramped(workload, LAUNCH, *options)
+    shown: list[str] = []
+    code, found = ramped(workload, LAUNCH, *options, shown=shown)
     assert found["prediction"]["foreign"] == [
         "Prediction only, no evidence: the calibration is of a simulated run."
     ]
     assert code == {"HOLDS": 0, "DOES NOT HOLD": 1, "INCONCLUSIVE": 3}[found["verdict"]]
-    shown = vram_here(["trial", "resume", "r"], tmp_path).stdout
-    assert "a place to start, and no evidence. Prediction only, no evidence: the calibration is of a simulated run." in shown  # fmt: skip
+    assert "a place to start, and no evidence. Prediction only, no evidence: the calibration is of a simulated run." in shown[0]  # fmt: skip
 
 
 def test_a_server_that_is_another_deployment_is_told(workload: Path) -> None:
