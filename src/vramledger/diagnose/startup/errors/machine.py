@@ -126,7 +126,7 @@ ROWS: Final = (
     row(
         "S57", "disk-full", r"No space left on device|\[Errno 28\]|disk quota exceeded|\[Errno 122\]",
         _disk,
-        "OSError: [Errno 28] No space left on device: '/root/.cache/huggingface/hub/models--x--y/blobs/ab.incomplete'",
+        "OSError: [Errno 28] No space left on device: '/cache/hub/models--x--y/blobs/ab.incomplete'",
         cues=("no space left", "errno 28", "quota exceeded", "errno 122"), rank=0,
     ),
     row(
@@ -148,7 +148,7 @@ ROWS: Final = (
     row(
         "S60", "not-permitted", r"PermissionError: \[Errno 13\]|Permission denied: '(?P<path>[^']+)'|Read-only file system",
         plain("The process may not read or write a file that it needs.", "give the server's user the right to the model's folder and the cache (HF_HOME)"),
-        "PermissionError: [Errno 13] Permission denied: '/root/.cache/huggingface/hub'",
+        "PermissionError: [Errno 13] Permission denied: '/cache/hub'",
         cues=("permission", "read-only file system"), rank=1,
     ),
     row(
