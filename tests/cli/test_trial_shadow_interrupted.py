@@ -82,6 +82,16 @@ def test_a_comparison_keeps_what_was_answered_where_a_server_hangs(tmp_path: Pat
     assert json.loads((tmp_path / "s.json").read_text("utf-8")) == found
 
 
+def test_ctrl_c_while_the_libraries_load_keeps_what_was_answered(tmp_path: Path) -> None:
+    with hanging() as (a, _), hanging() as (b, _):
+        command = ["--a", a.url, "--b", b.url, "--prompts", prompts(tmp_path), "--timeout", "1h", "--json"]  # fmt: skip
+        code, out = interrupted(command, tmp_path, lambda: len(a.asked) > 0 and len(b.asked) > 0)
+    found = json.loads(out)
+    assert (code, found["interrupted"]) == (130, True)
+    assert found["requests"]["answered"] <= GOOD
+    assert found["errors"] == {"a": {}, "b": {}}
+
+
 def test_a_recording_goes_on_where_it_was_interrupted(tmp_path: Path) -> None:
     with hanging() as (a, free):
         command = ["--a", a.url, "--record", "a.json", "--prompts", prompts(tmp_path), "--timeout", "1h"]  # fmt: skip

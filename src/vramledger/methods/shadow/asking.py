@@ -5,9 +5,11 @@ from threading import Condition, Thread
 from typing import Any, Final, Generic, Protocol, TypeVar
 
 from vramledger.methods.shadow.side import Side
+from vramledger.trial.conduct.interrupts import Interrupts
 
 Ended = Callable[[], None]
 _PATIENCE_S: Final = 0.3  # for threads whose connections were just closed
+_LOOK_S: Final = 0.1  # how often an interruption is looked for
 
 
 class Ending(Protocol):
@@ -38,17 +40,21 @@ class Asking(Generic[Q, E]):
         self._error: Exception | None = None
         self._changed = Condition()
         self._running = min(at_once, len(questions))
+
+    def start(self) -> None:
+        """Begin to ask; once only."""
         for _ in range(self._running):
             Thread(target=self._work, name="shadow", daemon=True).start()
 
-    def wait(self) -> None:
-        """Until every question has its answer.
+    def wait(self, interrupts: Interrupts) -> None:
+        """Until every question has its answer, or a signal came.
 
         Raises:
             Exception: what an answer could not be made of.
         """
         with self._changed:
-            self._changed.wait_for(lambda: not self._running)
+            while self._running and not interrupts.count:
+                self._changed.wait(_LOOK_S)
         if self._error is not None:
             raise self._error
 
@@ -93,18 +99,25 @@ class Asking(Generic[Q, E]):
 
 
 def ask_all(askings: Sequence[Asking[Any, Any]], meanwhile: Callable[[], None]) -> bool:
-    """Wait for all of them; whether they came to their end, and were not interrupted by Ctrl-C.
+    """Ask and wait for all of them; whether they came to their end, and were not interrupted by Ctrl-C.
 
-    `meanwhile` is done while the servers work.
+    `meanwhile` is done while the servers work, and to its end: a library that Ctrl-C breaks off while it is loaded is of no use afterwards.
     """
-    try:
-        meanwhile()
-        for each in askings:
-            each.wait()
-    except BaseException as error:
-        for each in askings:
-            each.stop()
-        if isinstance(error, KeyboardInterrupt):
-            return False
-        raise
-    return True
+    with Interrupts() as interrupts:
+        try:
+            for each in askings:
+                each.start()
+            meanwhile()
+            for each in askings:
+                each.wait(interrupts)
+        except BaseException:
+            _stop(askings)
+            raise
+        if interrupts.count:
+            _stop(askings)
+        return not interrupts.count
+
+
+def _stop(askings: Sequence[Asking[Any, Any]]) -> None:
+    for each in askings:
+        each.stop()
