@@ -91,6 +91,14 @@ def test_the_load_that_the_plan_names_lies_where_it_is_read(tmp_path: Path) -> N
     assert wrong(verify(sealed.path)) == []
 
 
+def test_a_load_named_by_nothing_but_its_file_lies_where_it_is_read(tmp_path: Path) -> None:
+    text = RECORDED.replace("workload: {file: FILE}", "workload: loads/w.parquet")
+    sealed = seal(asked(tmp_path, text))
+    assert (sealed.path / "loads/w.parquet").is_file()
+    assert sealed.verdict["not_accepted"] is None
+    assert wrong(verify(sealed.path)) == []
+
+
 QUALITY = f"{TEXT}quality: {{shadow: results/shadow.json, min_agreement: 0.98}}\n"
 FP8 = Deployment(engine="vllm", engine_version="0.32.0", model="m", arguments={"quantization": "fp8"})  # fmt: skip
 

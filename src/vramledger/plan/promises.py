@@ -7,6 +7,7 @@ from vramledger.errors import BadInput
 from vramledger.frozen import frozen
 from vramledger.plan.contract import contract
 from vramledger.plan.requirement import Contract, Kind
+from vramledger.plan.workload import written
 from vramledger.yaml_text import YamlText, parse_yaml
 
 if TYPE_CHECKING:
@@ -57,8 +58,8 @@ def named_loads(text: str, name: str = "plan.yaml") -> tuple[str, ...]:
         BadInput: it is no plan.
     """
     plan = _shaped(parse_yaml(text, name))
-    parts = (plan.workload, *(each.workload for each in plan.scenarios.values()))
-    found = (getattr(part, "file", None) for part in parts)
+    stated = (plan.workload, *(each.workload for each in plan.scenarios.values()))
+    found = (written(each, ()).part.file for each in stated if each is not None)
     return tuple(dict.fromkeys(file for file in found if file is not None))
 
 
